@@ -45,8 +45,10 @@ for frame in range(180):
     crowd.update(1 / 60)
     steps += len(crowd.events.where("foot_l")) + len(crowd.events.where("foot_r"))
     jumps += len(crowd.events.where("jump", kind="state_entered"))
-    far += crowd.root_motion.translation[:, 2]
+    far += crowd.root.motion.translation[:, 2]
 
 print(f"{steps} steps, {jumps} jumps; the fastest went {far.max():.1f} m")
-print("the last one:", crowd.inspect(49).machines["root.source.base"].state, crowd.state("legs")[49])
+print(
+    "the last one:", crowd.evaluation.inspect(49).machines["root.source.base"].state, crowd.state("legs")[49]
+)
 print("skinning matrices", crowd.matrices.shape)

@@ -55,10 +55,10 @@ for name, graph in graphs.items():
 
         heading += turn * STEP
         facing = quaternion.from_axis_angle(np.array([0.0, 1.0, 0.0]), np.array(heading))
-        place = moved(place, quaternion.rotate(facing, player.root_motion.translation))
-        player.set_place(place, facing)
+        place = moved(place, quaternion.rotate(facing, player.root.motion.translation))
+        player.root.set(place, facing)
 
-        world = player.place.matrices
+        world = player.root.matrices
         for event in player.events.names:
             side = event[5]
             if event.endswith("_lift"):

@@ -156,14 +156,14 @@ class Player:
         self.animator["speed"] = share * (RUN if run else WALK)
         self.animator.update(dt)
         facing = quaternion.from_axis_angle(UP, np.array(self.heading))
-        way = quaternion.rotate(facing, self.animator.root_motion.translation)
+        way = quaternion.rotate(facing, self.animator.root.motion.translation)
         if jumps:
             way = self.drift * dt  # nothing to push against in the air
         elif dt > 0:
             self.drift = way / dt
         self.place = self.place + way
         self.place[1] = ground(self.place[None, [0, 2]])[0]
-        self.animator.set_place(self.place, facing)
+        self.animator.root.set(self.place, facing)
         for event in self.animator.events.names:
             if event == "hit":
                 self.hits += posts.strike(self.place, self.heading)
@@ -190,13 +190,13 @@ def follow(camera, place, dt):
         camera.pitch += 0.02  # not through a hill
 
 
-def scripted(inputs, time, fps):
+def scripted(inputs, time, rate):
     """Plays by itself, for those who have no hands: the keys a player would hold at this time."""
     held = {"w": time > 0.3, "a": 2.5 < time < 3.4, "shift": 1.6 < time < 5.0, "d": 6.0 < time < 6.8}
     for key, down in held.items():
         inputs.key(key, down)
     for key, moment in (("space", 2.2), ("f", 4.2), ("space", 7.2), ("f", 9.0)):
-        if moment <= time < moment + 1 / fps:
+        if moment <= time < moment + 1 / rate:
             inputs.tap(key)
 
 
@@ -228,7 +228,7 @@ def main():
         if jump:
             player.animator.trigger("jump")
         if strike:
-            player.animator.play_slot("action", "attack", seconds=0.1)
+            player.animator.slots["action"].play("attack", seconds=0.1)
         player.update(wish, run, frame.dt, posts)
         posts.update(frame.dt)
         follow(camera, player.place, frame.dt)

@@ -13,7 +13,7 @@ from marrow.graph import BlendSpace1D, ClipNode
 
 def main(speed: float = 2.2, steps: int = 120) -> float:
     """Returns the speed that was found."""
-    hero = mt.Character(mw.samples.mannequin(), clips=["idle", "walk", "run"])
+    hero = mt.CharacterModule(mw.samples.mannequin(), clips=["idle", "walk", "run"])
     space = mt.BlendSpace(BlendSpace1D.of("speed", {0.0: ClipNode("idle"), 1.25: "walk", 3.6: "run"}))
     phase = torch.linspace(0, 1, 12)
     motions = [hero.sample(k, phase * hero.clips[k].duration) for k in range(3)]

@@ -12,7 +12,7 @@ import torch
 
 def main(steps: int = 120) -> float:
     """Returns the error that remains, in metres."""
-    hero = mt.Character(mw.samples.mannequin(4), clips=["run"])
+    hero = mt.CharacterModule(mw.samples.mannequin(4), clips=["run"])
     with torch.no_grad():
         target = hero.skin(hero.sample("run", 0.25))
     rest = hero.rest()

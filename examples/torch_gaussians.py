@@ -14,7 +14,7 @@ import torch
 
 def main(count: int = 200_000) -> tuple[torch.Tensor, torch.Tensor]:
     """Returns centres `(count, 3)` and rotations `(count, 4)` of the splats in a pose."""
-    hero = mt.Character(mw.samples.mannequin(4), clips=["run"])
+    hero = mt.CharacterModule(mw.samples.mannequin(4), clips=["run"])
     # Splats lie on the skin: each takes the joints and weights of the vertex it is next to.
     near = torch.randint(0, len(hero.points), (count,))
     centres = hero.points[near] + 0.004 * torch.randn(count, 3)

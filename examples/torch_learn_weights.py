@@ -12,7 +12,7 @@ import torch
 
 def main(steps: int = 120) -> tuple[float, float]:
     """Returns the error before and after, in metres, on poses that were not shown."""
-    hero = mt.Character(mw.samples.lizard())
+    hero = mt.CharacterModule(mw.samples.lizard())
     clips = range(len(hero.clips))
     shown = [hero.matrices(hero.sample(k, torch.linspace(0, 0.9, 6) * hero.clips[k].duration)) for k in clips]
     kept = [hero.matrices(hero.sample(k, torch.tensor([0.43]) * hero.clips[k].duration)) for k in clips]

@@ -43,7 +43,8 @@ print(
     f"  {(walking + running) / 2 * 1e6:.0f} us a frame for {len(surface.positions):,} vertices with normals and tangents"
 )
 print(
-    f"  it now plays {solo.clip!r} at {solo.time:.2f} s and stands {np.ptp(surface.positions[:, 1]):.2f} m tall\n"
+    f"  it now plays {solo.playback.clip!r} at {solo.playback.time:.2f} s "
+    f"and stands {np.ptp(surface.positions[:, 1]):.2f} m tall\n"
 )
 
 crowd = mw.Animator(hero, count=1000)

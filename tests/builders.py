@@ -82,7 +82,7 @@ def pose(
 
 
 def reference_surface(
-    who: mw.Character, poses: mw.Pose, method: str = "linear"
+    who: mw.Character, poses: mw.Pose, skinning: str = "linear"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Positions, normals and tangents `(F, V, ...)` of a one-mesh character in float64, and the blended matrices."""
     body = who.meshes[0]
@@ -93,9 +93,9 @@ def reference_surface(
     matrices = reference.skinning_matrices(model, palette.joints, palette.inverse_bind.astype(np.float64))
     slots = palette.mesh_slots[0][body.joints].astype(np.int64)
     weights = body.weights.astype(np.float64)
-    if method == "linear":
+    if skinning == "linear":
         blended = reference.linear_matrices(matrices, slots, weights)
-    elif method == "blended":
+    elif skinning == "blended":
         share = body.dual_quaternion_weights.astype(np.float64)
         blended = reference.blended_matrices(matrices, bind_positions(palette), slots, weights, share)
     else:

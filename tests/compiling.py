@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from marrow.kernels.language.annotations import Out, Records, Size, Storage
+from marrow.kernels.language.annotations import AxisSize, Out, Records, Storage
 from marrow.kernels.language.frontend import lower
-from marrow.kernels.language.kernel import KERNELS, Frame, Kernel
+from marrow.kernels.language.kernel import KERNELS, CallFrame, Kernel
 from marrow.kernels.language.python_printer import python_function
 from marrow.kernels.language.types import FLOAT
 
@@ -23,14 +23,14 @@ def kind(described: Any) -> Any:
     """An annotation from a short text: `i8`, `f8`, `f4[F,J,3]`, `*f4[?]`; or a record dtype and its sizes."""
     if isinstance(described, tuple):
         dtype, sizes = described
-        array = Records[(dtype, *(Size(s) for s in sizes.lstrip("*").split(",")))]
+        array = Records[(dtype, *(AxisSize(s) for s in sizes.lstrip("*").split(",")))]
         return Out[array] if sizes.startswith("*") else array
     if not isinstance(described, str):
         return described
     if described in ("i8", "f8"):
         return int if described == "i8" else float
     written, name, sizes = _ARRAY.fullmatch(described).groups()
-    array = Storage(name)[tuple(Size(s.strip()) for s in sizes.split(","))]
+    array = Storage(name)[tuple(AxisSize(s.strip()) for s in sizes.split(","))]
     return Out[array] if written else array
 
 
@@ -76,7 +76,7 @@ class MachineCode:
         self.engine = binding.create_mcjit_compiler(optimised(written(kernels, machine), machine), machine)
         self.engine.finalize_object()
 
-    def run(self, frame: Frame) -> None:
+    def run(self, frame: CallFrame) -> None:
         entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.engine.get_function_address(frame.kernel.name))
         entry(ctypes.addressof((ctypes.c_char * len(frame.bytes)).from_buffer(frame.bytes)))
 
@@ -85,7 +85,7 @@ def both(code: MachineCode, kernel: Kernel, **arguments: Any) -> list[dict[str, 
     """What machine code and Python make of the same arguments: written arrays, and `returns`."""
     results = []
     for run in (code.run, kernel.run_plainly):
-        frame = Frame(kernel)
+        frame = CallFrame(kernel)
         frame.put(**{k: copied(v) for k, v in arguments.items()})
         run(frame)
         results.append({**frame.kept, "returns": list(frame.words[kernel.results : kernel.size])})
@@ -99,29 +99,29 @@ def copied(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def arrays_of(frame: Frame) -> dict[str, Any]:
+def arrays_of(frame: CallFrame) -> dict[str, Any]:
     """What a frame holds just before it runs."""
     return {name: frame.lent.get(name, frame.kept.get(name)) for name in frame.kernel.flat}
 
 
-def watch(patch: Any, around: Callable[[Frame, Callable[[], None]], None]) -> None:
+def watch(patch: Any, around: Callable[[CallFrame, Callable[[], None]], None]) -> None:
     """Every frame made from now on calls `around(frame, run)` instead of running; `patch` is pytest's monkeypatch."""
-    ready = Frame._ready
+    ready = CallFrame._ready
 
-    def watched(frame: Frame) -> None:
+    def watched(frame: CallFrame) -> None:
         ready(frame)
         entry = frame.entry
         frame.entry = lambda argument: around(frame, lambda: entry(argument))
 
-    patch.setattr(Frame, "_ready", watched)
+    patch.setattr(CallFrame, "_ready", watched)
     for kernel in KERNELS.values():
         patch.setattr(kernel._frames, "_free", [])
 
 
-def run_twice(frame: Frame, run: Callable[[], None]) -> None:
+def run_twice(frame: CallFrame, run: Callable[[], None]) -> None:
     """Runs a frame, and its copy as Python does, and compares all that was written."""
     kernel, arrays = frame.kernel, arrays_of(frame)
-    twin = object.__new__(Frame)
+    twin = object.__new__(CallFrame)
     twin.kernel, twin.bytes, twin.lent = kernel, bytearray(frame.bytes), {}
     twin.words, twin.numbers = memoryview(twin.bytes).cast("q"), memoryview(twin.bytes).cast("d")
     twin.kept = {n: np.copy(a).reshape(-1) if kernel.flat[n] else np.copy(a) for n, a in arrays.items()}

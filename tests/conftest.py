@@ -123,7 +123,7 @@ def deferred_renderer(device):
     """The one of the deferred path."""
     import marrow as mw
 
-    return mw.Renderer((128, 128), device=device, path="deferred")
+    return mw.Renderer((128, 128), device=device, render_path="deferred")
 
 
 @pytest.fixture(scope="session")

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from marrow.rendering import Frame, Renderer
     from marrow.scene import Actor, Camera, DirectionalLight, Environment, PointLight, Scene, SpotLight
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
-    from marrow.studio import View, view
+    from marrow.studio import StudioView, view
     from marrow.windows.window import window
 
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
@@ -85,7 +85,7 @@ _LATE = {
     "SampledClip": "marrow.animation.resampling",
     "Snapshot": "marrow.graph",
     "Surface": "marrow.skinning",
-    "View": "marrow.studio",
+    "StudioView": "marrow.studio",
     "additive": "marrow.animation.additive",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
@@ -147,12 +147,12 @@ __all__ = [
     "Snapshot",
     "Socket",
     "SpotLight",
+    "StudioView",
     "Surface",
     "Texture",
     "Track",
     "Tracks",
     "VideoWriter",
-    "View",
     "__version__",
     "additive",
     "blend",

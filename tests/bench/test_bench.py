@@ -48,11 +48,11 @@ def test_skinning_twins_agree(twins, body, vectors):
     matrices = skinning_matrices(body, body.skeleton.to_model(random_pose(body)))
     V, P = body.vertex_count, len(matrices)
     p, n, t = (np.zeros((V, w), np.float32) for w in (3, 3, 4))
-    for name, method, lead in (("twin_linear", "linear", False), ("twin_dual", "dual_quaternion", True)):
+    for name, skinning, lead in (("twin_linear", "linear", False), ("twin_dual", "dual_quaternion", True)):
         layout = core._arrays(layout_of(body, lead_first=lead))
         more = (np.empty((P, 8), np.float32),) if lead else ()
         twins.prepared(name, vectors, 1, P, V, *layout, matrices, *more, p, n, t)()
-        ours = skin(body, matrices, method=method)
+        ours = skin(body, matrices, skinning=skinning)
         np.testing.assert_allclose(p, ours.positions, atol=1e-5)
         if vectors:
             np.testing.assert_allclose(n, ours.normals, atol=1e-3)

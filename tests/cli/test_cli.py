@@ -196,7 +196,7 @@ def test_convert_keeps_what_was_asked_for(hero_file, capsys, tmp_path):
 
 def test_convert_to_bvh_says_what_is_left_out(hero_file, capsys, tmp_path):
     target = tmp_path / "rise.bvh"
-    code, _, err = call(capsys, "convert", hero_file, target, "--clip", "Rise", "--fps", 10)
+    code, _, err = call(capsys, "convert", hero_file, target, "--clip", "Rise", "--rate", 10)
     assert code == 0
     assert "note: " in err
     assert "meshes are left out" in err
@@ -258,7 +258,7 @@ def test_bake_into_npz(hero_file, capsys, tmp_path):
         "joints",
         "--what",
         "matrices",
-        "--fps",
+        "--rate",
         4,
     )
     assert code == 0
@@ -314,8 +314,8 @@ def test_bake_refuses_what_it_should(hero_file, capsys, tmp_path):
     target = tmp_path / "x.npz"
     for arguments, says in (
         ((hero_file, "-o", target, "--times", "soon"), "--times takes seconds"),
-        ((hero_file, "-o", target, "--times", "0", "--fps", 2), "exclude"),
-        ((hero_file, "-o", target, "--fps", 0), "--fps must be"),
+        ((hero_file, "-o", target, "--times", "0", "--rate", 2), "exclude"),
+        ((hero_file, "-o", target, "--rate", 0), "--rate must be"),
         ((hero_file, "-o", target, "--clip", "Fly"), "there is no clip called 'Fly'"),
         ((hero_file, "-o", tmp_path / "x.obj"), ".npz"),
         ((hero_file, "-o", tmp_path), "not empty"),
@@ -472,7 +472,7 @@ def test_bake_many_files_into_one_npz_with_rotations(capsys, tmp_path):
         "6d",
         "--clip",
         "walk",
-        "--fps",
+        "--rate",
         "5",
         "--json",
     )

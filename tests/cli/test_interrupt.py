@@ -70,7 +70,7 @@ def test_a_command_ends_while_it_computes_and_while_it_compiles(kernels: str, tm
         str(tmp_path / "out.npz"),
         "--clip",
         "walk",  # one clip: were it not interrupted, it would not fill the disk
-        "--fps",
+        "--rate",
         "5000",
     ]
     # The first of its own modules that the command imports when it sets to work.

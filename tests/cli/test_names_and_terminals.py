@@ -165,7 +165,7 @@ clip in-place hero.glb c.glb -f
 clip travel hero.glb c.glb --velocity 0 0 1 -f
 clip reverse hero.glb c.glb -f
 clip retime hero.glb c.glb --speed 2 -f
-clip resample hero.glb c.glb --fps 10 -f
+clip resample hero.glb c.glb --rate 10 -f
 clip rename hero.glb c.glb EVIL=x -f
 clip mirror hero.glb c.glb -f
 clip run hero.glb c.glb --graph graph.json --seconds 0.5 -f

@@ -11,7 +11,7 @@ import pytest
 import marrow as mw
 from marrow.cli.app import run
 from marrow.errors import FormatError, MarrowError
-from marrow.motion.mapping import map_bones
+from marrow.motion.bone_map import map_bones
 
 NAME = os.fsdecode(b"her\xf6")  # as Latin-1 systems wrote it
 SUFFIXES = (".marrow", ".glb", ".gltf", ".usda", ".usdc", ".bvh", ".obj", ".ply")

@@ -278,7 +278,7 @@ def test_fbx_among_the_sources(corpus, tmp_path):
     files = [corpus / f"maya_game_sausage_7500_binary_{name}.fbx" for name in ("spin", "wiggle")]
     for workers in (0, 1):
         found = dataset.build(
-            files, tmp_path / f"{workers}", features="rotations vertices", fps=5, split=1, workers=workers
+            files, tmp_path / f"{workers}", features="rotations vertices", rate=5, split=1, workers=workers
         )
         assert found.manifest.failed == 0 and len(found["train"]) >= 2
     assert bytes_of(tmp_path / "0") == bytes_of(tmp_path / "1")
@@ -322,8 +322,8 @@ def test_wrong_calls_are_refused_in_words(clips, tmp_path):
     for wrong, words in (
         ({"features": "rotation"}, "rotations"),
         ({"features": []}, "features is empty"),
-        ({"fps": 0}, "fps"),
-        ({"fps": float("nan")}, "fps"),
+        ({"rate": 0}, "rate"),
+        ({"rate": float("nan")}, "rate"),
         ({"window": 0}, "window"),
         ({"stride": 4}, "say window too"),
         ({"split": (0.5, -1)}, "split"),

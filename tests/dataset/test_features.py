@@ -20,7 +20,9 @@ def made(tmp_path_factory):
     clip = motion(skeleton, 3, 90)
     mw.save(mw.Character(skeleton, clips=[clip], name="person"), folder / "walk.marrow")
     out = folder / "out"
-    found = dataset.build(folder / "walk.marrow", out, features=ALL, split=1, mirror=True, workers=0, fps=FPS)
+    found = dataset.build(
+        folder / "walk.marrow", out, features=ALL, split=1, mirror=True, workers=0, rate=FPS
+    )
     rows = {row["mirrored"]: row for row in found["train"]}
     T = rows[False]["frames"]
     pose = clip.sample(np.arange(T) / FPS)
@@ -141,7 +143,7 @@ def test_meshes_give_vertices_matrices_and_morphs(tmp_path):
         tmp_path / "out",
         features="vertices matrices times",
         window=8,
-        fps=20,
+        rate=20,
         split=1,
         workers=0,
     )
@@ -181,7 +183,13 @@ def test_lengths_that_are_no_metres_are_said_to_be_none(tmp_path, size, scale, w
     skeleton = body(size)
     mw.save(mw.Character(skeleton, clips=(motion(skeleton, 0, 20),)), tmp_path / "take.bvh")
     found = dataset.build(
-        tmp_path / "take.bvh", tmp_path / "out", features="positions", fps=10, split=1, scale=scale, workers=0
+        tmp_path / "take.bvh",
+        tmp_path / "out",
+        features="positions",
+        rate=10,
+        split=1,
+        scale=scale,
+        workers=0,
     )
     (source,) = found.sources()
     lines = [line for line in source["report"] if "metres" in line]

@@ -16,7 +16,7 @@ OPTIONS = {
     "features": "rotations positions contacts events text",
     "joints": "!*_end",
     "workers": 0,
-    "fps": 15,
+    "rate": 15,
 }
 NAMES = ("parquet", "webdataset", "safetensors", "npz", "zarr")
 
@@ -145,7 +145,7 @@ def test_rows_of_any_shape(clips, tmp_path):
             split=1,
             workers=0,
             format=name,
-            fps=5,
+            rate=5,
         )
         for name in NAMES
     }

@@ -193,6 +193,6 @@ def test_wrong_calls_and_remedies_on_the_command_line(tmp_path, capsys):
     (tmp_path / "in" / "still.bvh").write_text("\n".join(still))
     assert run(["dataset", "build", good, "-o", str(tmp_path / "out"), "--workers", "0"]) == 1
     told = capsys.readouterr().err
-    assert "rate=" not in told and "convert --fps" in told
+    assert "rate=" not in told and "convert --rate" in told
     mended = str(tmp_path / "mended.bvh")
-    assert run(["convert", str(tmp_path / "in" / "still.bvh"), mended, "--fps", "30"]) == 0
+    assert run(["convert", str(tmp_path / "in" / "still.bvh"), mended, "--rate", "30"]) == 0

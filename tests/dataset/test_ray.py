@@ -10,7 +10,7 @@ import pytest
 from motion_files import bytes_of
 
 from marrow import dataset
-from marrow.dataset.work import PLAN, ShardTask, build_shard
+from marrow.dataset.shard_task import PLAN, ShardTask, build_shard
 from surroundings import HANG_SECONDS, needed
 
 OPTIONS = {"features": "rotations positions", "joints": "!*_end", "window": 8, "shard_mb": 0.02}
@@ -45,7 +45,7 @@ def test_machines_must_see_the_same_storage_and_have_the_same_marrow(clips, tmp_
         tasks.extend(given)
         return iter(())
 
-    monkeypatch.setattr("marrow.dataset.building.run_tasks", lambda *a, **k: (x for x in kept(*a, **k)))
+    monkeypatch.setattr("marrow.dataset.builder.run_tasks", lambda *a, **k: (x for x in kept(*a, **k)))
     with pytest.raises(dataset.BuildError, match="is gone"):
         dataset.build(clips, tmp_path / "out", workers=0, **OPTIONS)
     task = msgspec.convert(tasks[0], ShardTask)

@@ -9,7 +9,7 @@ import builders
 import marrow as mw
 from marrow.cli.app import run
 from marrow.dataset import film_strips
-from marrow.dataset.sample_poses import joint_places, sample_character
+from marrow.dataset.sample_poses import joint_positions, sample_character
 from marrow.errors import NoAdapterError, ValidationError
 
 ROTATIONS = ("rotations", "rotations_6d", "rotations_axis_angle", "rotations_euler")
@@ -49,7 +49,7 @@ def test_rows_move_the_mesh_as_the_build_did(made, rotation, more):
     row = found["train"][1]
     who = sample_character(found, only(row, rotation, more), FRAMES, puppet)
     (clip,) = who.clips.values()
-    got = mw.skin(who, clip.sample(FRAMES / row["fps"])).positions
+    got = mw.skin(who, clip.sample(FRAMES / row["rate"])).positions
     np.testing.assert_allclose(got, row["vertices"][FRAMES], atol=2e-4)
 
 
@@ -57,13 +57,13 @@ def test_places_of_joints_with_and_without_positions(made):
     _, found, puppet = made
     row = found["train"][0]
     for features in (["positions"], ["rotations", "translations"], ["rotations_6d", "root_trajectory"]):
-        places, parents = joint_places(found, only(row, *features), FRAMES)
+        places, parents = joint_positions(found, only(row, *features), FRAMES)
         np.testing.assert_allclose(places, row["positions"][FRAMES], atol=1e-4)
         assert parents == puppet.skeleton.parents.tolist()
     bare = sample_character(found, only(row, "positions"), FRAMES, puppet)
     assert not bare.meshes  # positions say nothing of how joints turn
     with pytest.raises(ValidationError, match="--features positions"):
-        joint_places(found, only(row, "vertices"), FRAMES)
+        joint_positions(found, only(row, "vertices"), FRAMES)
 
 
 def test_joints_in_another_order_are_where_they_should_be(tmp_path):
@@ -87,7 +87,7 @@ def test_joints_in_another_order_are_where_they_should_be(tmp_path):
     row = rows["b.marrow"]
     who = sample_character(found, only(row, "rotations", "translations"), FRAMES)
     assert who.skeleton.names == turned.names
-    model = who.skeleton.to_model(next(iter(who.clips.values())).sample(FRAMES / row["fps"]))[..., 3]
+    model = who.skeleton.to_model(next(iter(who.clips.values())).sample(FRAMES / row["rate"]))[..., 3]
     back = [turned.names.index(name) for name in found.schema.joints]
     np.testing.assert_allclose(model[:, back], row["positions"][FRAMES], atol=1e-4)
 

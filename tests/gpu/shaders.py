@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marrow.gpu.passes import MORPH_WEIGHTS, SPLIT
+from marrow.gpu.passes import MORPH_WEIGHTS, split_source
 from marrow.gpu.pose_shader import ALONE, PoseShader, shader_text
 from marrow.gpu.skin_source import Variant, compute_source
 
@@ -16,7 +16,7 @@ def shaders() -> dict[str, str]:
         "skin_dual_quaternion.wgsl": compute_source(dual),
         "skin_blended_packed.wgsl": compute_source(packed),
         "morph_weights.wgsl": MORPH_WEIGHTS,
-        "dual_quaternions.wgsl": SPLIT,
+        "dual_quaternions.wgsl": split_source(),
         "pose_programs.wgsl": shader_text(PoseShader(lanes=64, jumps=True)),
         "pose_programs_alone.wgsl": shader_text(PoseShader(operations=ALONE, double=True)),
     }

@@ -128,9 +128,9 @@ def steer(rng, animators):
     who = animators[0]
     values = {name: rng.random(who.count) for name in who.parameters}
     pulled = rng.random(who.count) < 0.5
-    slots = tuple(who._control.compiled.slots)
+    slots = tuple(who.evaluation.compiled.slots)
     for animator in animators:
-        for name, entry in animator._control.compiled.parameters.items():
+        for name, entry in animator.evaluation.compiled.parameters.items():
             if entry.type == "trigger":
                 animator.trigger(name, instances=pulled)
             elif entry.type == "vector":
@@ -140,7 +140,7 @@ def steer(rng, animators):
             elif entry.type != "curve":
                 animator[name] = 3.6 * values[name] - 0.9 if name == "speed" else values[name]
         if "action" in slots:
-            animator.play_slot("action", "attack", instances=pulled)
+            animator.slots["action"].play("attack", instances=pulled)
 
 
 @pytest.mark.parametrize("name", ["mannequin", "upper_body", "aim_offset", "locomotion"])
@@ -154,10 +154,10 @@ def test_sample_graphs_over_300_updates(device, name):
         cpu.update(1 / 60)
         crowd.update(1 / 60)
         if step % 10 == 9:
-            matrices, morphs = cpu.matrices_and_morphs()
+            matrices, morphs = cpu.evaluation.matrices_and_morphs()
             agree(crowd.matrices, matrices)
             np.testing.assert_allclose(crowd.morphs.numpy(), morphs, atol=CLOSE)
-    assert cpu.state() == mine.state() if mine.machines else True
+    assert cpu.state() == mine.state() if mine.evaluation.compiled.machines else True
 
 
 def test_one_character_and_playback_by_hand(device):
@@ -213,16 +213,16 @@ def test_memory_survives_instances_that_come_and_go(device):
         who.trigger("go", instances=some)
     go_on(cpu, mine, crowd)
     for change in (
-        lambda who: who.add(4),
-        lambda who: who.remove(instances=[1, 3, 8]),
+        lambda who: who.instances.add(4),
+        lambda who: who.instances.remove([1, 3, 8]),
         lambda who: who.trigger("go"),
-        lambda who: who.reset(instances=[0, 2]),
-        lambda who: who.remove(instances=np.arange(who.count) % 2 == 0),
+        lambda who: who.instances.reset([0, 2]),
+        lambda who: who.instances.remove(np.arange(who.count) % 2 == 0),
     ):
         for who in (cpu, mine):
             change(who)
         go_on(cpu, mine, crowd)
-    assert isinstance(mine._control.memory, GpuMemory) and crowd.count == 3
+    assert isinstance(mine._runtime.control.memory, GpuMemory) and crowd.count == 3
 
 
 def test_snapshots_go_from_gpu_to_cpu_and_back(device):
@@ -252,7 +252,7 @@ def test_snapshots_go_from_gpu_to_cpu_and_back(device):
 def test_rarely_updated_instances_and_another_graph(device):
     cpu, mine, crowd = pair(device)
     for who in (cpu, mine):
-        who.update_every = np.array([1, 2, 3, 1, 2, 3])
+        who.instances.update_every = np.array([1, 2, 3, 1, 2, 3])
         who.trigger("go")
     go_on(cpu, mine, crowd, 6)
     clip = list(mine.character.clips)[2]
@@ -308,9 +308,11 @@ def test_everything_is_chunked_to_small_limits(small):
     for who in (cpu, mine):
         who.trigger("go", instances=some)
     go_on(cpu, mine, crowd)
-    assert len(list(mine._control.memory.pages)) > 1 and len(mine._evaluator.shared.banks) == 2
+    assert (
+        len(list(mine._runtime.control.memory.pages)) > 1 and len(mine.evaluation.evaluator.shared.banks) == 2
+    )
     for who in (cpu, mine):
-        who.remove(instances=np.arange(50) % 7 == 0)
+        who.instances.remove(np.arange(50) % 7 == 0)
     go_on(cpu, mine, crowd)
     with pytest.raises(GpuError, match=r"fills 3 buffers.*iterate"):
         gpu.Crowd(mw.Animator(world.character, count=200), device=small).palettes.raw  # noqa: B018
@@ -330,10 +332,10 @@ def test_hidden_instances_have_no_poses(device):
     crowd.evaluate()
     (group,) = crowd.groups
     assert group.instances.tolist() == [1, 2]
-    agree(group.palettes.numpy(), cpu.level_groups()[0].matrices)
+    agree(group.palettes.numpy(), cpu.evaluation.level_groups()[0].matrices)
     mine.levels = None
     crowd.evaluate()
-    agree(crowd.matrices[1:], cpu.level_groups()[0].matrices)
+    agree(crowd.matrices[1:], cpu.evaluation.level_groups()[0].matrices)
 
 
 def test_seventy_thousand_joints(device):

@@ -57,7 +57,7 @@ def test_levels_of_a_crowd_have_palettes_of_their_own(device):
         cpu.update(0.05)
         skinner.update(crowd)
         whole.update(cpu)  # the same through whole palettes
-        for group in cpu.level_groups():
+        for group in cpu.evaluation.level_groups():
             want = mw.skin(
                 group.character, group.matrices, morphs=group.morphs if group.morphs.size else None
             )

@@ -32,7 +32,7 @@ def test_what_is_measured_is_the_whole_crowd(device):
     assert not any(m.morph_targets for m in who.meshes)
     if device.has_timestamps:
         clock = gpu.Clock(device)
-        skinner = gpu.Skinner(who, device, method="dual_quaternion")
+        skinner = gpu.Skinner(who, device, skinning="dual_quaternion")
         matrices = np.tile(np.eye(3, 4, dtype=np.float32), (2, len(who.palette), 1, 1))
         skinner.update(matrices, timer=clock)
         assert set(clock.seconds()) == {"skinning", "dual quaternions"}

@@ -7,7 +7,7 @@ pytest.importorskip("llvmlite")
 
 from compiling import MachineCode, bits, copied
 from marrow.gpu.buffers import Buffer
-from marrow.kernels.language.kernel import Frame
+from marrow.kernels.language.kernel import CallFrame
 from marrow.kernels.language.types import kind_of
 from marrow.kernels.language.wgsl_printer import WgslPrinter
 from marrow.kernels.language.wgsl_values import WgslField, World
@@ -75,7 +75,7 @@ def test_random_kernels_give_the_same_bits_as_machine_code_and_as_wgsl(device):
     works = [random_work(rng, shared=True) for _ in kernels]
     o, p, returned = run(device, [k.function for k in kernels], works)
     for n, (kernel, work) in enumerate(zip(kernels, works)):
-        frame = Frame(kernel)
+        frame = CallFrame(kernel)
         mine = copied(work)
         frame.put(work=mine)
         machine.run(frame)

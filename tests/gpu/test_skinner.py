@@ -1,4 +1,4 @@
-"""Skinning on the GPU: vertex shader = compute pass = CPU = float64, for every method, influence count and level."""
+"""Skinning on the GPU: vertex shader = compute pass = CPU = float64, for every skinning, influence count and level."""
 
 import numpy as np
 import pytest
@@ -16,8 +16,8 @@ def size_of(surface):
     return 1 + float(np.abs(surface.positions).max())
 
 
-def assert_like_the_cpu(got, who, posed, method=None, tolerance=1e-5, **options):
-    want = mw.skin(who, posed, method=method, **options)
+def assert_like_the_cpu(got, who, posed, skinning=None, tolerance=1e-5, **options):
+    want = mw.skin(who, posed, skinning=skinning, **options)
     np.testing.assert_allclose(
         got.positions, want.positions.reshape(got.positions.shape), atol=tolerance * size_of(want)
     )
@@ -29,10 +29,10 @@ def assert_like_the_cpu(got, who, posed, method=None, tolerance=1e-5, **options)
             assert np.abs(a - b.reshape(a.shape)).mean() < tolerance
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("skinning", METHODS)
 @pytest.mark.parametrize(("influences", "seed"), [(1, 0), (3, 1), (4, 2), (8, 3), (11, 4)])
 @pytest.mark.parametrize("scale", ["none", "alike", "any", "mirrored"])
-def test_compute_equals_cpu_and_reference(device, method, influences, seed, scale):
+def test_compute_equals_cpu_and_reference(device, skinning, influences, seed, scale):
     rng = np.random.default_rng(seed)
     who = character(
         seed,
@@ -44,9 +44,9 @@ def test_compute_equals_cpu_and_reference(device, method, influences, seed, scal
     )
     scales = {"none": None, "alike": 1.7, "any": rng.uniform(0.5, 2, (3, 14, 3)), "mirrored": [-1, 1, 1]}
     posed = pose(rng, who.skeleton, (3,), scales[scale])
-    got = gpu.Skinner(who, device, method=method).update(posed).surface()
-    assert_like_the_cpu(got, who, posed, method)
-    positions, *_ = reference_surface(who, posed, method)
+    got = gpu.Skinner(who, device, skinning=skinning).update(posed).surface()
+    assert_like_the_cpu(got, who, posed, skinning)
+    positions, *_ = reference_surface(who, posed, skinning)
     np.testing.assert_allclose(got.positions, positions, atol=1e-5 * size_of(got))
 
 
@@ -54,19 +54,19 @@ def test_compute_equals_cpu_and_reference(device, method, influences, seed, scal
 def test_dual_quaternions_under_scales_that_multiply(device, scale):
     who = character(3, joints=8, vertices=60)
     posed = pose(np.random.default_rng(3), who.skeleton, (3,), scale)
-    got = gpu.Skinner(who, device, method="dual_quaternion", normals=False).update(posed).surface()
+    got = gpu.Skinner(who, device, skinning="dual_quaternion", normals=False).update(posed).surface()
     assert_like_the_cpu(got, who, posed, "dual_quaternion", normals=False)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("skinning", METHODS)
 @pytest.mark.parametrize("influences", [4, 9])
-def test_vertex_shader_equals_compute(device, method, influences):
+def test_vertex_shader_equals_compute(device, skinning, influences):
     rng = np.random.default_rng(influences)
     who = character(
         7, vertices=50, joints=9, morphs=2, influences=influences, dual_quaternion_weights=rng.random(50)
     )
     posed = pose(rng, who.skeleton, (3,), rng.uniform(0.8, 1.2, (3, 9, 3)))
-    skinner = gpu.Skinner(who, device, method=method).update(posed)
+    skinner = gpu.Skinner(who, device, skinning=skinning).update(posed)
     got, row = skinner.surface(), 1
     for part in skinner.vertex_parts(group=0):
         drawn = draw_points(device, part, row)
@@ -157,8 +157,8 @@ def test_targets_that_are_off_and_joints_without_weight_do_nothing(device):
     matrices = np.tile(np.eye(3, 4, dtype=np.float32), (len(who.palette), 1, 1))
     matrices[5] = np.nan
     for bits in (32, 8):
-        for method in ("linear", "dual_quaternion"):
-            got = gpu.Skinner(who, device, method=method, weights=bits).update(matrices).surface()
+        for skinning in ("linear", "dual_quaternion"):
+            got = gpu.Skinner(who, device, skinning=skinning, weights=bits).update(matrices).surface()
             np.testing.assert_allclose(got.positions[0], mesh.positions, atol=1e-6)
 
 
@@ -318,8 +318,8 @@ def test_levels_of_detail_are_honoured_per_instance(device):
         gpu.Skinner(who, device, levels=[who, other])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_results_do_not_depend_on_the_limits(device, small, method):
+@pytest.mark.parametrize("skinning", METHODS)
+def test_results_do_not_depend_on_the_limits(device, small, skinning):
     rng = np.random.default_rng(11)
     who = character(
         11, vertices=400, joints=30, morphs=3, dual_quaternion_weights=rng.random(400), influences=2
@@ -327,7 +327,7 @@ def test_results_do_not_depend_on_the_limits(device, small, method):
     mesh = who.meshes[0].replace(morph_targets=who.meshes[0].morph_targets[:1])
     who = who.replace(meshes=(mesh,))
     posed = pose(rng, who.skeleton, (60,))
-    large, chunked = gpu.Skinner(who, device, method=method), gpu.Skinner(who, small, method=method)
+    large, chunked = gpu.Skinner(who, device, skinning=skinning), gpu.Skinner(who, small, skinning=skinning)
     large.update(posed)
     chunked.update(posed)
     assert len(list(chunked.positions)) > 3 and len(list(large.positions)) == 1
@@ -388,8 +388,8 @@ def test_wrong_calls_are_errors_in_words(device):
         gpu.Skinner("hero.glb")
     with pytest.raises(ValidationError, match="weights: expected 32, 16 or 8"):
         gpu.Skinner(who, device, weights=4)
-    with pytest.raises(ValidationError, match="method"):
-        gpu.Skinner(who, device, method="magic")
+    with pytest.raises(ValidationError, match="skinning"):
+        gpu.Skinner(who, device, skinning="magic")
     with pytest.raises(ValidationError, match=r"skinning matrices \(\.\.\., 12, 3, 4\)"):
         skinner.update(np.zeros((3, 5, 3, 4)))
     with pytest.raises(ValidationError, match="got shape"):
@@ -399,7 +399,7 @@ def test_wrong_calls_are_errors_in_words(device):
     with pytest.raises(ValidationError, match="morphs"):
         skinner.update(np.zeros((12, 3, 4)), morphs=np.zeros(7))
     with pytest.raises(ValidationError, match="no dual_quaternion_weights"):
-        gpu.Skinner(who, device, method="blended")
+        gpu.Skinner(who, device, skinning="blended")
     with pytest.raises(ValidationError, match="call update first"):
         gpu.Skinner(who, device).vertex_parts()
 

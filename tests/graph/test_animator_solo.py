@@ -27,7 +27,7 @@ def x_of(animator):
 
 def test_nothing_played_is_the_rest_pose():
     solo = mw.Animator(hero())
-    assert solo.clip is None
+    assert solo.playback.clip is None
     np.testing.assert_array_equal(solo.pose.translation, BONES.rest.translation)
     solo.update(1)
     np.testing.assert_allclose(solo.matrices, np.tile(np.eye(3, 4), (2, 1, 1)), atol=1e-6)
@@ -37,18 +37,22 @@ def test_play_moves_and_loops():
     solo = mw.Animator(hero())
     solo.play("a")
     solo.update(0.25)
-    assert solo.clip == "a" and solo.time == pytest.approx(0.25) and x_of(solo) == pytest.approx(0.25)
+    assert (
+        solo.playback.clip == "a"
+        and solo.playback.time == pytest.approx(0.25)
+        and x_of(solo) == pytest.approx(0.25)
+    )
     solo.update(1.0)
-    assert x_of(solo) == pytest.approx(0.25, abs=1e-6) and not solo.finished
+    assert x_of(solo) == pytest.approx(0.25, abs=1e-6) and not solo.playback.finished
 
 
 def test_once_holds_its_end():
     solo = mw.Animator(hero())
     solo.play("a", loop=False)
     solo.update(0.5)
-    assert not solo.finished
+    assert not solo.playback.finished
     solo.update(5)
-    assert solo.finished and x_of(solo) == pytest.approx(1)
+    assert solo.playback.finished and x_of(solo) == pytest.approx(1)
 
 
 def test_backwards_once_ends_at_the_start():
@@ -57,7 +61,7 @@ def test_backwards_once_ends_at_the_start():
     solo.update(0.25)
     assert x_of(solo) == pytest.approx(0.75)
     solo.update(2)
-    assert solo.finished and x_of(solo) == pytest.approx(0)
+    assert solo.playback.finished and x_of(solo) == pytest.approx(0)
 
 
 def test_cross_fade_moves_from_one_to_the_other():
@@ -69,7 +73,7 @@ def test_cross_fade_moves_from_one_to_the_other():
     assert x_of(solo) == pytest.approx(0.5 * 0.25 + 0.5 * 10.25)
     solo.update(0.25)
     assert x_of(solo) == pytest.approx(10.5)
-    assert len(solo.program.operations(0)) == 1
+    assert len(solo.evaluation.program.operations(0)) == 1
 
 
 def test_fade_over_a_fade_does_not_pop():
@@ -96,14 +100,14 @@ def test_any_number_of_quick_fades_does_not_pop():
         assert abs(float(x_of(solo)) - last) < 12 * 1.5 * 0.01 / 0.5 + 0.02
         last = float(x_of(solo))
     solo.update(1)
-    assert len(solo.program.operations(0)) == 1 and solo.clip == "b"
+    assert len(solo.evaluation.program.operations(0)) == 1 and solo.playback.clip == "b"
 
 
 def test_next_and_previous_go_round():
     solo = mw.Animator(hero())
-    assert [solo.next_clip(0) for _ in range(4)] == ["a", "b", "smile", "a"]
-    assert solo.previous_clip(0) == "smile"
-    assert mw.Animator(hero()).previous_clip() == "smile"
+    assert [solo.playback.next(0) for _ in range(4)] == ["a", "b", "smile", "a"]
+    assert solo.playback.previous(0) == "smile"
+    assert mw.Animator(hero()).playback.previous() == "smile"
 
 
 def test_speed_scales_time():
@@ -143,9 +147,9 @@ def test_a_crowd_equals_its_members():
         crowd.update(0.1)
     assert crowd.pose.batch_shape == (5,) and crowd.matrices.shape == (5, 2, 3, 4)
     assert (
-        crowd.clip == ["smile", "b", "a", "smile", "a"]
-        and crowd.time.shape == (5,)
-        and crowd.finished.shape == (5,)
+        crowd.playback.clip == ["smile", "b", "a", "smile", "a"]
+        and crowd.playback.time.shape == (5,)
+        and crowd.playback.finished.shape == (5,)
     )
     for i in range(5):
         solo = mw.Animator(who)
@@ -168,7 +172,7 @@ def test_results_are_computed_once_per_update():
 
 
 def test_resampling_error_is_told_for_each_clip():
-    errors = mw.Animator(hero()).resampling_error
+    errors = mw.Animator(hero()).evaluation.resampling_error
     assert set(errors) == {"a", "b", "smile"} and errors["a"].metres < 1e-5
 
 

@@ -4,7 +4,7 @@ import gc
 
 import numpy as np
 
-from marrow.graph.buffers import Buffers
+from marrow.graph.animator.buffers import Buffers
 
 
 def address(array):

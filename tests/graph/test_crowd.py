@@ -100,21 +100,21 @@ def test_a_batch_of_n_is_n_single_runs():
             crowd.trigger("go", instances=pull)
             act = np.flatnonzero(rng.random(N) < 0.2)
             if len(act):
-                crowd.play_slot("act", "up", instances=act)
+                crowd.slots["act"].play("up", instances=act)
             for i, solo in enumerate(solos):
                 for name in names:
                     solo[name] = crowd[name][i : i + 1]
                 if pull[i]:
                     solo.trigger("go")
                 if i in act:
-                    solo.play_slot("act", "up")
+                    solo.slots["act"].play("up")
         dt = float(rng.choice([0.0, 1 / 60, 1 / 30, 0.3]))
         crowd.update(dt)
         for i, solo in enumerate(solos):
             solo.update(dt)
             assert solo.state()[0] == crowd.state()[i]
             np.testing.assert_array_equal(solo.model_matrices[0], crowd.model_matrices[i])
-            np.testing.assert_array_equal(solo.root_motion.translation[0], crowd.root_motion.translation[i])
+            np.testing.assert_array_equal(solo.root.motion.translation[0], crowd.root.motion.translation[i])
             mine = crowd.events.instance == i
             np.testing.assert_array_equal(solo.events.time, crowd.events.time[mine])
 
@@ -158,8 +158,8 @@ def test_threads_compute_the_same_poses():
         one, three = crowds[0].events, crowds[1].events
         np.testing.assert_array_equal(one.instance, three.instance)
         np.testing.assert_array_equal(one.time, three.time)
-        np.testing.assert_array_equal(crowds[0].root_motion.translation, crowds[1].root_motion.translation)
-    assert len(crowds[1]._control._pass.chunks) == 63
+        np.testing.assert_array_equal(crowds[0].root.motion.translation, crowds[1].root.motion.translation)
+    assert len(crowds[1]._runtime.control._pass.chunks) == 63
     with pytest.raises(mw.MarrowError, match="threads"):
         mw.Animator(STICK, threads=0)
 
@@ -201,23 +201,23 @@ def test_time_runs_forward_and_is_a_number():
 def test_instances_come_and_go():
     crowd = mw.Animator(STICK, Graph(ClipNode("up", loop=False)), count=2)
     crowd.update(0.5)
-    crowd.add(2)
+    crowd.instances.add(2)
     assert crowd.count == 4 and crowd.matrices.shape[0] == 4
     np.testing.assert_allclose(place(crowd), [0.5, 0.5, 0, 0])
     crowd.update([0.1, 0.2, 0.3, 0.4])
-    crowd.remove(instances=[0, 2])
+    crowd.instances.remove([0, 2])
     np.testing.assert_allclose(place(crowd), [0.7, 0.4], atol=1e-6)
-    crowd.reset(instances=[1])
+    crowd.instances.reset([1])
     np.testing.assert_allclose(place(crowd), [0.7, 0.0], atol=1e-6)
     with pytest.raises(ValidationError, match="at least one"):
-        crowd.remove(instances=[True, True])
+        crowd.instances.remove([True, True])
     with pytest.raises(ValidationError, match="count=N"):
-        mw.Animator(STICK, everything()).add(1)
+        mw.Animator(STICK, everything()).instances.add(1)
 
 
 def test_snapshots_replay_bit_for_bit():
     crowd = mw.Animator(STICK, everything(), count=4)
-    crowd.update_every = [1, 1, 2, 3]
+    crowd.instances.update_every = [1, 1, 2, 3]
 
     def run(seed, steps):
         rng, out = np.random.default_rng(seed), []
@@ -241,7 +241,7 @@ def test_random_parameters_break_nothing():
     """A million steps in all: 2,000 instances, 500 updates, every parameter thrown about, steps from nothing to hours."""
     N, rng = 2000, np.random.default_rng(7)
     crowd = mw.Animator(STICK, everything(), count=N)
-    crowd.update_every = rng.integers(1, 4, N)
+    crowd.instances.update_every = rng.integers(1, 4, N)
     seen = np.zeros((3, N), bool)
     for step in range(500):
         if step % 3 == 0:
@@ -254,7 +254,7 @@ def test_random_parameters_break_nothing():
             )
             crowd["flag"] = rng.random(N) < 0.3
             crowd.trigger("go", instances=rng.random(N) < 0.2)
-            crowd.play_slot("act", "up", instances=np.flatnonzero(rng.random(N) < 0.05))
+            crowd.slots["act"].play("up", instances=np.flatnonzero(rng.random(N) < 0.05))
         crowd.update(
             rng.choice([0.0, 1e-9, 1 / 144, 1 / 60, 0.5, 40.0], p=[0.05, 0.05, 0.3, 0.4, 0.15, 0.05])
         )
@@ -262,11 +262,11 @@ def test_random_parameters_break_nothing():
             assert np.isfinite(crowd.model_matrices).all(), step
             q = crowd.pose.rotation
             np.testing.assert_allclose(np.linalg.norm(q, axis=-1), 1, atol=1e-5)
-            assert np.isfinite(crowd.root_motion.translation).all()
+            assert np.isfinite(crowd.root.motion.translation).all()
         names = np.array(crowd.state())
         for k, name in enumerate(("legs", "up", "mix")):
             seen[k] |= names == name
-    assert np.isfinite(crowd._control.state.values).all()
+    assert np.isfinite(crowd._runtime.control.state.values).all()
     crowd["flag"] = False
     crowd["x"] = 0.5
     for _ in range(400):
@@ -284,7 +284,7 @@ def test_updates_do_not_accumulate_memory():
             prod(crowd, rng)
             crowd.trigger("go")
             crowd.update(1 / 60)
-            assert crowd.matrices is not None and len(crowd.events) >= 0 and crowd.root_motion is not None
+            assert crowd.matrices is not None and len(crowd.events) >= 0 and crowd.root.motion is not None
 
     run(50)
     gc.collect()
@@ -314,18 +314,18 @@ def test_matrices_can_be_written_into_the_callers_memory():
     crowd = mw.Animator(STICK, everything(), count=3)
     crowd.update(0.2)
     model = np.zeros((3, 6, 3, 4), np.float32)
-    crowd.evaluate(model=model)
+    crowd.evaluation.write(model=model)
     np.testing.assert_array_equal(model, crowd.model_matrices)
     with pytest.raises(ValidationError, match="palette"):
-        crowd.evaluate(palette=np.zeros((2, 6, 3, 4), np.float32))
+        crowd.evaluation.write(palette=np.zeros((2, 6, 3, 4), np.float32))
 
 
 def test_a_reset_instance_is_still_updated_as_rarely_as_before():
     crowd = mw.Animator(STICK, everything(), count=2)
-    crowd.update_every = [1, 3]
+    crowd.instances.update_every = [1, 3]
     crowd.update(0.1)
-    crowd.reset()
-    assert crowd.update_every.tolist() == [1, 3]
+    crowd.instances.reset()
+    assert crowd.instances.update_every.tolist() == [1, 3]
 
 
 def test_a_snapshot_of_another_graph_is_refused():
@@ -361,17 +361,17 @@ def test_wrong_options_get_words():
         (lambda: crowd[3], "named by a string"),
         (lambda: crowd.trigger("go", instances=[0.5]), "whole numbers"),
         (lambda: crowd.trigger("go", instances=[[0], [1, 2]]), "indices or a mask"),
-        (lambda: crowd.play_slot("act", "up", speed=np.nan), "speed must be a finite number"),
-        (lambda: crowd.play_slot("act", "up", seconds=-1), "fade_in|seconds"),
-        (lambda: crowd.play_slot("act", 99), "clip 99 does not exist"),
-        (lambda: crowd.play_slot("act", 1.5), "named or numbered"),
+        (lambda: crowd.slots["act"].play("up", speed=np.nan), "speed must be a finite number"),
+        (lambda: crowd.slots["act"].play("up", seconds=-1), "fade_in|seconds"),
+        (lambda: crowd.slots["act"].play(99), "clip 99 does not exist"),
+        (lambda: crowd.slots["act"].play(1.5), "named or numbered"),
         (lambda: mw.Animator(STICK, count=1.5), "whole number"),
         (lambda: mw.Animator(STICK).play("up", start=np.nan), "start must be"),
         (lambda: mw.Animator(STICK).play("up", speed=np.inf), "speed must be"),
     ):
         with pytest.raises(ValidationError, match=text):
             wrong()
-    assert crowd.play_slot("act", np.int64(6)).all()
+    assert crowd.slots["act"].play(np.int64(6)).all()
 
 
 def test_room_grows_only_where_it_is_short():
@@ -382,12 +382,12 @@ def test_room_grows_only_where_it_is_short():
         StateMachine({"a": State("walk"), "b": State("run")}, (there, back)), {"go": Parameter("bool", False)}
     )
     crowd = mw.Animator(STICK, graph, count=64)
-    control, rooms = crowd._control, []
+    control, rooms = crowd._runtime.control, []
     for k in range(16):
         crowd["go"] = k % 2 == 0
         crowd.update(0.05)
         rooms.append((len(control._pass.events), len(control.programs.operations)))
-        crowd.reset(instances=[0])
+        crowd.instances.reset([0])
     assert len(set(rooms[1:])) == 1
     assert rooms[-1][0] == 4 * control_chunks.MOST_EVENTS
 
@@ -397,8 +397,8 @@ def test_rooms_hold_all_that_long_steps_tell():
     crowd = mw.Animator(STICK, graph, count=3)
     crowd.update(100.0)
     assert np.bincount(crowd.events.instance).tolist() == [5000] * 3
-    before = len(crowd._control._pass.events)
+    before = len(crowd._runtime.control._pass.events)
     assert before <= 4 * 3 * 5000
     for _ in range(3):
         crowd.update(100.0)
-    assert len(crowd._control._pass.events) == before
+    assert len(crowd._runtime.control._pass.events) == before

@@ -51,12 +51,12 @@ def all_threads(monkeypatch):
 
 def same(one, other):
     np.testing.assert_array_equal(one.matrices, other.matrices)
-    np.testing.assert_array_equal(one._control.events, other._control.events)
-    np.testing.assert_array_equal(one.root_motion.translation, other.root_motion.translation)
-    for a, b in zip(one._control.state, other._control.state):
+    np.testing.assert_array_equal(one._runtime.control.events, other._runtime.control.events)
+    np.testing.assert_array_equal(one.root.motion.translation, other.root.motion.translation)
+    for a, b in zip(one._runtime.control.state, other._runtime.control.state):
         assert a.tobytes() == b.tobytes()
     for n in range(one.count):
-        assert one.program.operations(n) == other.program.operations(n)
+        assert one.evaluation.program.operations(n) == other.evaluation.program.operations(n)
 
 
 @pytest.mark.parametrize("workers", WORKERS)
@@ -77,18 +77,18 @@ def test_any_number_of_threads_gives_the_same(all_threads, workers):
             crowd["x"] = numbers
             crowd.trigger("go", instances=pulled)
             if step % 5 == 1:
-                crowd.play_slot("act", "slide", instances=np.flatnonzero(pulled))
+                crowd.slots["act"].play("slide", instances=np.flatnonzero(pulled))
             if step == 8:
-                crowd.add(30)
+                crowd.instances.add(30)
             if step == 12:
-                crowd.remove(instances=np.arange(5, 25))
+                crowd.instances.remove(np.arange(5, 25))
             if step == 15:
-                crowd.update_every = 1 + np.arange(crowd.count) % 3
+                crowd.instances.update_every = 1 + np.arange(crowd.count) % 3
             if step == 20:
-                crowd.reset(instances=[0, 7])
+                crowd.instances.reset([0, 7])
             crowd.update(1 / 30 if step % 2 or len(dt) != crowd.count else dt)
         same(*crowds)
-    assert len(crowds[1]._control._pass.chunks) > 1
+    assert len(crowds[1]._runtime.control._pass.chunks) > 1
 
 
 @pytest.mark.parametrize("workers", [3])
@@ -103,7 +103,7 @@ def test_levels_do_not_depend_on_threads(all_threads, workers):
             crowd.levels = (np.arange(40) + step) % len(who.levels)
             crowd.update(1 / 30)
         same(*crowds)
-        for a, b in zip(crowds[0].level_groups(), crowds[1].level_groups()):
+        for a, b in zip(crowds[0].evaluation.level_groups(), crowds[1].evaluation.level_groups()):
             np.testing.assert_array_equal(a.matrices, b.matrices)
             np.testing.assert_array_equal(a.instances, b.instances)
 
@@ -116,7 +116,7 @@ def test_a_chunk_whose_room_runs_out_goes_on_where_it_stopped(all_threads):
         crowd["x"] = np.where(np.arange(40) % 3, 1.0, 20_000.0)
         for _ in range(3):
             crowd.update(0.2)
-    assert len(crowds[0]._control.events) > 14 * control_pass.MOST_EVENTS
+    assert len(crowds[0]._runtime.control.events) > 14 * control_pass.MOST_EVENTS
     same(*crowds)
 
 
@@ -125,8 +125,8 @@ def test_of_more_than_can_be_told_each_keeps_some(all_threads, monkeypatch):
     busy = Graph(ClipNode("walk", loop=True, speed=1e7))
     crowd = mw.Animator(STICK, busy, count=40, threads=4)
     crowd.update(0.2)
-    events = crowd._control.events
-    assert len(crowd._control._pass.events) <= 1 << 15
+    events = crowd._runtime.control.events
+    assert len(crowd._runtime.control._pass.events) <= 1 << 15
     assert (np.diff(events["instance"]) >= 0).all() and len(np.unique(events["instance"])) == 40
 
 

@@ -39,7 +39,7 @@ def test_where_no_clip_has_a_curve_its_default_counts():
 
 def test_curves_of_one_shots_count_too():
     m = mw.Animator(STICK, Graph(Slot("act", "plain"), P))
-    m.play_slot("act", "high", seconds=0.0, loop=True)
+    m.slots["act"].play("high", seconds=0.0, loop=True)
     m.update(0.1)
     m.update(0.1)
     assert m.curves["heat"] == pytest.approx(7.0)

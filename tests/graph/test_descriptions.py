@@ -236,7 +236,7 @@ def weights(points, at):
     animator.update(0)
     out = np.zeros((len(at), len(points)))
     for n in range(len(at)):
-        for _, clip, _, weight in animator.program.operations(n):
+        for _, clip, _, weight in animator.evaluation.program.operations(n):
             out[n, clip - 1] += weight
     return out
 
@@ -315,7 +315,7 @@ def ring(at, points, **options):
     animator.update(0)
     out = np.zeros((len(at), len(points)))
     for n in range(len(at)):
-        for _, clip, _, weight in animator.program.operations(n):
+        for _, clip, _, weight in animator.evaluation.program.operations(n):
             out[n, clip - 1] += weight
     return out
 
@@ -355,6 +355,6 @@ def test_a_direction_is_smoothed_the_short_way_round():
     seen = []
     for _ in range(60):
         m.update(1 / 60)
-        seen.append(m.inspect().values["x"])
+        seen.append(m.evaluation.inspect().values["x"])
     assert all(abs(v) >= 169.9 for v in seen), "through straight back, not through straight ahead"
     assert seen[-1] == pytest.approx(-170, abs=0.2)

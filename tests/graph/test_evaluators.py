@@ -8,8 +8,8 @@ import pytest
 from worlds import character, ramp, still
 
 import marrow as mw
-from marrow.errors import ValidationError
-from marrow.graph import Graph, Parameter, State, StateMachine, Transition
+from marrow.errors import InUseError, ValidationError
+from marrow.graph import Graph, Parameter, State, StateMachine, Transition, compile_graph
 from marrow.graph.program import PoseEvaluator
 
 STICK = character(ramp("up", 0, 1), still("one", 1.0, 30.0))
@@ -47,18 +47,18 @@ class Counting:
 
 def test_an_evaluator_of_ones_own_gives_the_poses_until_it_is_taken_back():
     mine, other = (mw.Animator(STICK, GRAPH, count=3) for _ in range(2))
-    evaluator = Counting(mine.evaluator)
-    mine.evaluator = evaluator
+    evaluator = Counting(mine.evaluation.evaluator)
+    mine.evaluation.evaluator = evaluator
     for k in range(8):
         for crowd in (mine, other):
             crowd["x"] = [0.0, 1.0, float(k > 3)]
             crowd.update(0.1)
         np.testing.assert_array_equal(mine.matrices, other.matrices)
-    assert mine.evaluator is evaluator and evaluator.runs >= 8 and evaluator.held
+    assert mine.evaluation.evaluator is evaluator and evaluator.runs >= 8 and evaluator.held
     mine.replace_graph(GRAPH)
-    assert isinstance(mine.evaluator, Counting)
-    mine.evaluator = None
-    assert isinstance(mine.evaluator, PoseEvaluator)
+    assert isinstance(mine.evaluation.evaluator, Counting)
+    mine.evaluation.evaluator = None
+    assert isinstance(mine.evaluation.evaluator, PoseEvaluator)
     runs = evaluator.runs
     mine.update(0.1), other.update(0.1)
     np.testing.assert_array_equal(mine.matrices, other.matrices)
@@ -69,22 +69,28 @@ def test_work_can_be_run_by_hand():
     crowd = mw.Animator(STICK, GRAPH, count=4)
     crowd.update(0.2)
     crowd.levels = [0, -1, 0, 0]
-    work = crowd.evaluation()
-    (part,) = work.levels
-    assert part.level == 0 and part.instances.tolist() == [0, 2, 3]
     out = np.empty((3, len(STICK.palette), 3, 4), np.float32)
-    part.evaluator.run(
-        work.program, memory=work.memory, vectors=work.vectors, palette=out, instances=part.instances
-    )
+
+    def by_hand(job):
+        (part,) = job.levels
+        assert part.level == 0 and part.instances.tolist() == [0, 2, 3]
+        part.evaluator.run(
+            job.program, memory=job.memory, vectors=job.vectors, palette=out, instances=part.instances
+        )
+        return "done"
+
+    assert crowd.evaluation.delegate(by_hand) == "done"
     np.testing.assert_array_equal(out, crowd.matrices[[0, 2, 3]])
 
 
 def test_a_wrong_evaluator_is_refused_in_words():
     crowd = mw.Animator(STICK, GRAPH)
     with pytest.raises(ValidationError, match="has no 'bank'"):
-        crowd.evaluator = 3
+        crowd.evaluation.evaluator = 3
     with pytest.raises(ValidationError, match="other clips"):
-        crowd.evaluator = mw.Animator(character(ramp("up", 0, 2)), Graph("up")).evaluator
+        crowd.evaluation.evaluator = mw.Animator(
+            character(ramp("up", 0, 2)), Graph("up")
+        ).evaluation.evaluator
 
 
 def test_crowds_on_a_gpu_know_no_private_part_of_an_animator():
@@ -92,3 +98,25 @@ def test_crowds_on_a_gpu_know_no_private_part_of_an_animator():
 
     text = (Path(gpu.__file__).parent / "crowd.py").read_text(encoding="utf-8")
     assert re.findall(r"animator\._\w+", text) == []
+
+
+def test_an_evaluator_is_given_with_the_animator():
+    """Made of the compiled graph, or ready made for its clips."""
+    compiled = compile_graph(GRAPH, STICK)
+    ready = Counting(PoseEvaluator.of(compiled))
+    for graph, given in ((GRAPH, lambda c: Counting(PoseEvaluator.of(c))), (compiled, ready)):
+        mine, other = mw.Animator(STICK, graph, evaluator=given), mw.Animator(STICK, graph)
+        for who in (mine, other):
+            who["x"] = 1.0
+            who.update(0.1)
+        np.testing.assert_array_equal(mine.matrices, other.matrices)
+        assert isinstance(mine.evaluation.evaluator, Counting) and mine.evaluation.evaluator.runs
+    with pytest.raises(ValidationError, match="other clips"):
+        mw.Animator(character(ramp("up", 0, 2)), Graph("up"), evaluator=ready)
+
+
+def test_nobody_else_uses_an_animator_while_its_job_is_run():
+    crowd = mw.Animator(STICK, GRAPH, count=2)
+    with pytest.raises(InUseError, match="at work"):
+        crowd.evaluation.delegate(lambda job: crowd.update(0.1))
+    crowd.update(0.1)

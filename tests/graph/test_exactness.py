@@ -70,7 +70,7 @@ def test_programs_are_as_long_as_the_graph():
     assert many.longest - few.longest == 8 * (few.longest - nested(3).longest)
     assert many.section <= 3.5 * few.section and many.depth <= few.depth + 20
     crowd = mw.Animator(STICK, Graph(nested(12).graph.root, GO), count=1000)
-    assert crowd._control.programs.operations.nbytes < 10_000_000
+    assert crowd._runtime.control.programs.operations.nbytes < 10_000_000
 
 
 # -- frame rates ------------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def counted(root, rate, seconds=60.0, parameters=GO, steps=None, **values):
         m.update(dt)
         for kind, name in zip(m.events.all.kinds, m.events.all.names):
             counts[kind, name] = counts.get((kind, name), 0) + 1
-        way += m.root_motion.translation
+        way += m.root.motion.translation
     return counts, way
 
 
@@ -164,7 +164,7 @@ def test_travel_does_not_depend_on_the_rate():
             for _ in range(rate):
                 m.update(1 / rate)
                 n.update(1 / rate)
-                way += m.root_motion.translation[2], n.root_motion.translation[2]
+                way += m.root.motion.translation[2], n.root.motion.translation[2]
         ways.append(way)
     assert np.ptp(ways, axis=0).max() < 2e-3, ways
 
@@ -198,28 +198,28 @@ def test_instances_that_come_and_go_leave_the_others_alone():
     root = RootMotion(there_and_back("walk", "run", seconds=0.3, blend="inertia"))
     twin, crowd = (mw.Animator(STICK, Graph(root, GO), count=3) for _ in range(2))
     for animator in (twin, crowd):
-        animator.update_every = [1, 3, 2]
+        animator.instances.update_every = [1, 3, 2]
     rng = np.random.default_rng(0)
     for step in range(60):
         go = rng.random(3) < 0.5
         for animator in (twin, crowd):
             animator["go"] = np.resize(go, animator.count)
             animator.update(1 / 30)
-        motion, names, poses = twin.root_motion.translation, twin.events.names, twin.matrices.copy()
+        motion, names, poses = twin.root.motion.translation, twin.events.names, twin.matrices.copy()
         if step % 7 == 3:
-            crowd.add(2)
-            np.testing.assert_array_equal(crowd.root_motion.translation[:3], motion)
-            crowd.reset(instances=[4])
+            crowd.instances.add(2)
+            np.testing.assert_array_equal(crowd.root.motion.translation[:3], motion)
+            crowd.instances.reset([4])
             assert [n for n, i in zip(crowd.events.names, crowd.events.instance) if i < 3] == names
             np.testing.assert_array_equal(crowd.matrices[:3], poses)
-            crowd.remove(instances=[3, 4])
-        np.testing.assert_array_equal(crowd.root_motion.translation, motion)
+            crowd.instances.remove([3, 4])
+        np.testing.assert_array_equal(crowd.root.motion.translation, motion)
         assert crowd.events.names == names
         np.testing.assert_array_equal(crowd.matrices, poses)
         if step % 11 == 5:
             moment = crowd.snapshot()
             crowd.restore(moment)
-            np.testing.assert_array_equal(crowd.root_motion.translation, motion)
+            np.testing.assert_array_equal(crowd.root.motion.translation, motion)
             assert crowd.events.names == names
             np.testing.assert_array_equal(crowd.matrices, poses)
 
@@ -233,7 +233,7 @@ def test_any_number_of_one_shots_inside_a_fade_does_not_pop():
     last = 0.0
     for step in range(120):
         if step % 3 == 0:
-            m.play_slot("act", ["ten", "five", "up"][step // 3 % 3], seconds=0.3)
+            m.slots["act"].play(["ten", "five", "up"][step // 3 % 3], seconds=0.3)
         m.update(0.01)
         assert abs(float(place(m)) - last) < 10 * 1.5 * 0.01 / 0.3 + 0.02
         last = float(place(m))
@@ -242,29 +242,29 @@ def test_any_number_of_one_shots_inside_a_fade_does_not_pop():
 def test_a_slot_in_a_state_that_is_left_ends():
     root = there_and_back(Slot("act", "zero"), "ten", seconds=0.1)
     m = mw.Animator(STICK, Graph(root, GO))
-    assert m.play_slot("act", "late")
+    assert m.slots["act"].play("late")
     m.update(0.5)
     m["go"] = True
     names = []
     for _ in range(20):
         m.update(0.1)
         names += m.events.names
-    assert m.slot_clip("act") is None and not m.play_slot("act", "late"), "out of sight"
+    assert m.slots["act"].clip is None and not m.slots["act"].play("late"), "out of sight"
     m["go"] = False
     for _ in range(20):
         m.update(0.1)
         names += m.events.names
-    assert names == [] and m.slot_clip("act") is None
+    assert names == [] and m.slots["act"].clip is None
 
 
 def test_a_full_queue_is_told_and_does_not_fail_the_others():
     crowd = mw.Animator(STICK, Graph(Slot("act", "zero")), count=2)
     crowd.update(0)
     for _ in range(8):
-        assert crowd.play_slot("act", "up", queue=True, instances=[0]).tolist() == [True, False]
-    assert crowd.play_slot("act", "ten", queue=True).tolist() == [False, True]
+        assert crowd.slots["act"].play("up", queue=True, instances=[0]).tolist() == [True, False]
+    assert crowd.slots["act"].play("ten", queue=True).tolist() == [False, True]
     crowd.update(0.5)
-    assert crowd.slot_clip("act") == ["up", "ten"]
+    assert crowd.slots["act"].clip == ["up", "ten"]
 
 
 # -- playback by hand is a graph --------------------------------------------------------------------------------------
@@ -277,15 +277,15 @@ def test_playback_has_events_and_root_motion_and_plays_additive_clips():
     for _ in range(60):
         solo.update(1 / 60)
         names += solo.events.names
-        way += solo.root_motion.translation[2]
+        way += solo.root.motion.translation[2]
     assert way == pytest.approx(1.0, abs=1e-5) and names == ["left", "right", "left"]
     solo.play("plus")
     np.testing.assert_allclose(place(solo), 3.0 + STICK.skeleton.rest.translation[1, 0], atol=1e-6)
-    assert solo.clip == "plus"
+    assert solo.playback.clip == "plus"
     np.testing.assert_allclose(solo.pose.scale, 1, atol=1e-6)
     solo.cross_fade("ten", 0.2)
     solo.update(0.5)
-    assert place(solo) == pytest.approx(10) and solo.clip == "ten"
+    assert place(solo) == pytest.approx(10) and solo.playback.clip == "ten"
 
 
 # -- what the check finds ---------------------------------------------------------------------------------------------

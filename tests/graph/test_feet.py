@@ -37,16 +37,16 @@ def yaw(angle):
 
 def world(animator, joints):
     """Where joints are in the world, `(..., k, 3)`."""
-    m = animator.place.matrices
+    m = animator.root.matrices
     local = animator.model_matrices[..., joints, :, 3].astype(float)
     return np.einsum("...ij,...kj->...ki", m[..., :3], local) + m[..., None, :, 3]
 
 
 def hurry(animator, dt, factor):
     """An update in which the character is moved `factor` times as far as its clips say."""
-    before = animator.place.translation
+    before = animator.root.translation
     animator.update(dt)
-    animator.set_place(before + factor * (animator.place.translation - before))
+    animator.root.set(before + factor * (animator.root.translation - before))
 
 
 def slides(animator, seconds, rate, factor, contacts=("foot_l contact", "foot_r contact")):
@@ -115,7 +115,7 @@ def test_a_jump_in_the_world_moves_feet_no_further_than_the_radius():
         animator.update(1 / 60)
     before = animator.model_matrices[FEET, :, 3].copy()
     animator.update(1 / 60)
-    animator.set_place([100.0, 0, 50.0], yaw(2.0))
+    animator.root.set([100.0, 0, 50.0], yaw(2.0))
     assert np.abs(animator.model_matrices[FEET, :, 3] - before).max() < 0.16
     for _ in range(60):
         animator.update(1 / 60)
@@ -129,8 +129,8 @@ def test_a_foot_that_stands_does_not_turn_with_the_body():
     for k in range(30):
         animator.update(1 / 60)
         angle += 0.012
-        animator.set_place(rotation=yaw(angle))
-        turn = animator.place.matrices[:, :3] @ animator.model_matrices[FEET, :, :3]
+        animator.root.set(rotation=yaw(angle))
+        turn = animator.root.matrices[:, :3] @ animator.model_matrices[FEET, :, :3]
         toes = turn[:, :, 2] if first is not None else turn[:, :, 2].copy()
         if k == 0:
             first = turn
@@ -150,12 +150,12 @@ def test_a_crowd_is_its_instances_one_by_one_bit_for_bit(threads):
     ground = HeightField(np.random.default_rng(1).uniform(0, 0.3, (9, 9)), 0.7, (-3.0, -1.0))
     crowd = mw.Animator(HERO, graph, count=5, threads=threads)
     crowd["rate"], crowd.ground = rates, ground
-    crowd.set_place(np.arange(15).reshape(5, 3) * 0.1, yaw(rates))
+    crowd.root.set(np.arange(15).reshape(5, 3) * 0.1, yaw(rates))
     singles = []
     for n, rate in enumerate(rates):
         one = mw.Animator(HERO, graph)
         one["rate"], one.ground = rate, ground
-        one.set_place(np.arange(15).reshape(5, 3)[n] * 0.1, yaw(rate))
+        one.root.set(np.arange(15).reshape(5, 3)[n] * 0.1, yaw(rate))
         singles.append(one)
     for _ in range(25):
         crowd.update(1 / 30)
@@ -205,7 +205,7 @@ def test_a_lock_inside_an_inertialised_state_keeps_its_place():
 
 def soles(animator):
     """The lowest point of the whole skin over the ground, in metres."""
-    m = animator.place.matrices
+    m = animator.root.matrices
     skin = animator.skin().positions.astype(float)
     at = skin @ m[:, :3].T + m[:, 3]
     return float((at[:, 1] - animator.ground(at[:, [0, 2]])).min())
@@ -218,14 +218,14 @@ def test_feet_stand_on_a_slope(degrees, heading):
     animator = mw.Animator(HERO, Graph(RootMotion(FootPlacement("walk"))))
     plain = mw.Animator(HERO, Graph(RootMotion("walk")))
     animator.ground = lambda p: slope * p[:, 1]
-    animator.set_place(rotation=yaw(heading))
+    animator.root.set(rotation=yaw(heading))
     deepest, lowest, without = 0.0, [], 0.0
     for _ in range(54):
         animator.update(1 / 30)
         plain.update(1 / 30)
-        there = animator.place.translation
-        animator.set_place([there[0], slope * there[2], there[2]])
-        plain.set_place(animator.place.translation, animator.place.rotation)
+        there = animator.root.translation
+        animator.root.set([there[0], slope * there[2], there[2]])
+        plain.root.set(animator.root.translation, animator.root.rotation)
         deepest = min(deepest, soles(animator))
         lowest.append(soles(animator))
         plain.ground = animator.ground
@@ -321,12 +321,12 @@ def test_wrong_ground_and_places_are_refused_in_words():
     animator.update(0.1)
     with pytest.raises(ValidationError, match="ground"):
         animator.pose  # noqa: B018
-    with pytest.raises(ValidationError, match="set_place: translation"):
-        animator.set_place([1.0, 2.0])
+    with pytest.raises(ValidationError, match=r"root\.set: translation"):
+        animator.root.set([1.0, 2.0])
     with pytest.raises(ValidationError, match="finite"):
-        animator.set_place([np.nan, 0, 0])
+        animator.root.set([np.nan, 0, 0])
     with pytest.raises(ValidationError, match="unit quaternions"):
-        animator.set_place(rotation=[1.0, 1, 1, 1])
+        animator.root.set(rotation=[1.0, 1, 1, 1])
     for heights, spacing in ((np.zeros(3), 1.0), (np.zeros((2, 2)), 0.0)):
         with pytest.raises(ValidationError, match="HeightField"):
             HeightField(heights, spacing)
@@ -350,15 +350,15 @@ def test_graphs_with_feet_are_files(tmp_path):
 
 def test_places_go_where_the_root_goes_and_where_they_are_put():
     animator = mw.Animator(HERO, Graph(RootMotion("walk")), count=2)
-    animator.set_place([[0, 0, 0], [5, 1, 5]], yaw([0.0, np.pi / 2]))
+    animator.root.set([[0, 0, 0], [5, 1, 5]], yaw([0.0, np.pi / 2]))
     for _ in range(60):
         animator.update(1 / 60)
-    np.testing.assert_allclose(animator.place.translation, [[0, 0, 1.25], [6.25, 1, 5]], atol=0.02)
-    animator.set_place([0.0, 0, 0], instances=[1])
-    np.testing.assert_allclose(animator.place.translation[1], 0)
+    np.testing.assert_allclose(animator.root.translation, [[0, 0, 1.25], [6.25, 1, 5]], atol=0.02)
+    animator.root.set([0.0, 0, 0], instances=[1])
+    np.testing.assert_allclose(animator.root.translation[1], 0)
     kept = mw.Animator(HERO, Graph(RootMotion("walk", mode="keep")))
     kept.update(1.0)
-    np.testing.assert_array_equal(kept.place.translation, 0)
+    np.testing.assert_array_equal(kept.root.translation, 0)
 
 
 def test_instances_that_come_and_go_keep_their_places_and_feet():
@@ -375,28 +375,28 @@ def test_instances_that_come_and_go_keep_their_places_and_feet():
     mine, other = crowd(3), crowd(3)
     for k in range(40):
         if k == 10:
-            mine.add(2)
+            mine.instances.add(2)
         if k == 20:
-            mine.remove(instances=[3, 4])
+            mine.instances.remove([3, 4])
         if k == 30:
             mine.replace_graph(graph)
         mine.update(1 / 30)
         other.update(1 / 30)
         if k < 30:
             np.testing.assert_array_equal(mine.model_matrices[:3], other.model_matrices)
-    np.testing.assert_allclose(mine.place.translation, other.place.translation, atol=1e-9)
-    there = mine.place.translation[1]
-    mine.reset(instances=[1])
-    np.testing.assert_array_equal(mine.place.translation[1], there)
+    np.testing.assert_allclose(mine.root.translation, other.root.translation, atol=1e-9)
+    there = mine.root.translation[1]
+    mine.instances.reset([1])
+    np.testing.assert_array_equal(mine.root.translation[1], there)
     assert np.isfinite(mine.matrices).all()
 
 
 def test_rarely_updated_feet_are_held_over_the_whole_time():
     animator = mw.Animator(HERO, Graph(RootMotion(FootLock("walk"))))
     often = mw.Animator(HERO, Graph(RootMotion(FootLock("walk"))))
-    animator.update_every = 3
+    animator.instances.update_every = 3
     for _ in range(60):
         animator.update(1 / 60)
         often.update(1 / 60)
         assert np.isfinite(animator.matrices).all()
-    np.testing.assert_allclose(animator.place.translation[2], often.place.translation[2], atol=0.06)
+    np.testing.assert_allclose(animator.root.translation[2], often.root.translation[2], atol=0.06)

@@ -41,13 +41,13 @@ def feet(animator):
 def test_speeds_stay_with_their_instances():
     crowd = mw.Animator(STICK, Graph("up"), count=3)
     crowd.speed = [0.5, 1.0, 2.0]
-    crowd.remove(instances=[0])
-    crowd.add(1)
+    crowd.instances.remove([0])
+    crowd.instances.add(1)
     assert crowd.speed.tolist() == [1.0, 2.0, 1.0]
     crowd.update(0.2)
     np.testing.assert_allclose(place(crowd), [0.2, 0.4, 0.2], atol=1e-6)
     crowd.speed = 0.5
-    crowd.add(1)
+    crowd.instances.add(1)
     assert crowd.speed == 0.5
 
 
@@ -55,8 +55,8 @@ def test_heights_of_the_ground_stay_with_their_instances():
     crowd = mw.Animator(HERO, STANDING, count=3)
     crowd.ground = [-0.15, 0.0, 0.1]
     crowd.update(0.1)
-    crowd.remove(instances=[0])
-    crowd.add(1)
+    crowd.instances.remove([0])
+    crowd.instances.add(1)
     np.testing.assert_array_equal(crowd.ground, [0.0, 0.1, np.nan])
     crowd.update(0.1)
     for n, height in enumerate((0.0, 0.1, None)):
@@ -70,7 +70,7 @@ def test_heights_of_the_ground_stay_with_their_instances():
 def test_a_height_for_all_is_that_of_newcomers_too():
     crowd = mw.Animator(HERO, STANDING, count=1)
     crowd.ground = 0.1
-    crowd.add(1)
+    crowd.instances.add(1)
     crowd.update(0.1)
     assert crowd.ground == 0.1
     assert feet(crowd)[0] == feet(crowd)[1]
@@ -82,9 +82,9 @@ def test_a_height_for_all_is_that_of_newcomers_too():
 def test_those_who_start_over_keep_speed_and_ground_and_lose_overrides():
     crowd = mw.Animator(STICK, OVERRIDDEN, count=2)
     crowd.speed, crowd.ground = [0.5, 2.0], [0.0, 1.0]
-    crowd.override("arm", translation=[4.0, 0, 0])
+    crowd.overrides["arm"].set(translation=[4.0, 0, 0])
     crowd.update(0.1)
-    crowd.reset(instances=[1])
+    crowd.instances.reset([1])
     crowd.update(0.1)
     assert crowd.speed.tolist() == [0.5, 2.0] and crowd.ground.tolist() == [0.0, 1.0]
     np.testing.assert_allclose(place(crowd), [0.1, 0.2], atol=1e-6)
@@ -98,15 +98,15 @@ def test_those_who_start_over_keep_speed_and_ground_and_lose_overrides():
 def test_a_snapshot_holds_speed_ground_overrides_and_levels():
     crowd = mw.Animator(STICK, OVERRIDDEN, count=2)
     crowd.speed, crowd.ground, crowd.levels = [0.5, 2.0], [0.25, 1.0], [0, -1]
-    crowd.override("arm", translation=[4.0, 0, 0], weight=[1.0, 0.5])
+    crowd.overrides["arm"].set(translation=[4.0, 0, 0], weight=[1.0, 0.5])
     crowd.update(0.1)
     moment = pickle.loads(pickle.dumps(crowd.snapshot()))
     crowd.levels = None
     crowd.update(0.1)
     wanted = place(crowd, 4), place(crowd)
     crowd.speed, crowd.ground = 3.0, None
-    crowd.override("arm", translation=[9.0, 0, 0])
-    crowd.add(2)
+    crowd.overrides["arm"].set(translation=[9.0, 0, 0])
+    crowd.instances.add(2)
     crowd.update(0.3)
     crowd.restore(moment)
     assert crowd.speed.tolist() == [0.5, 2.0] and crowd.ground.tolist() == [0.25, 1.0]
@@ -120,7 +120,7 @@ def test_a_snapshot_holds_speed_ground_overrides_and_levels():
 def test_a_moment_from_before_an_override_has_none():
     alone = mw.Animator(STICK, OVERRIDDEN)
     moment = alone.snapshot()
-    alone.override("arm", translation=[4.0, 0, 0])
+    alone.overrides["arm"].set(translation=[4.0, 0, 0])
     alone.update(0.1)
     alone.restore(moment)
     alone.update(0.1)
@@ -167,19 +167,19 @@ def test_a_copy_has_all_that_its_original_has():
 
 def test_another_graph_takes_over_ground_speed_and_seeds():
     crowd = mw.Animator(HERO, STANDING, count=2)
-    crowd.speed, crowd.ground, crowd.seeds = [0.5, 2.0], [0.1, -0.1], [7, 9]
-    crowd.set_place([1.0, 0.0, 2.0])
+    crowd.speed, crowd.ground, crowd.instances.seeds = [0.5, 2.0], [0.1, -0.1], [7, 9]
+    crowd.root.set([1.0, 0.0, 2.0])
     crowd.update(0.1)
     crowd.replace_graph(Graph(FootPlacement(ClipNode("idle"))))
     crowd.update(0.1)
     assert crowd.speed.tolist() == [0.5, 2.0] and crowd.ground.tolist() == [0.1, -0.1]
-    assert crowd.seeds.tolist() == [7, 9] and crowd.place.translation[0].tolist() == [1.0, 0.0, 2.0]
+    assert crowd.instances.seeds.tolist() == [7, 9] and crowd.root.translation[0].tolist() == [1.0, 0.0, 2.0]
     assert feet(crowd)[0] > feet(crowd)[1] + 0.1
 
 
 def test_an_override_of_other_joints_is_not_taken_over():
     crowd = mw.Animator(STICK, OVERRIDDEN, count=2)
-    crowd.override("arm", translation=[4.0, 0, 0])
+    crowd.overrides["arm"].set(translation=[4.0, 0, 0])
     crowd.replace_graph(Graph(JointOverride("up", ("arm", "hand"), name="arm")))
     crowd.update(0.1)
     np.testing.assert_allclose(place(crowd, 4), STICK.skeleton.rest.translation[4, 0], atol=1e-6)
@@ -198,7 +198,7 @@ MANY = Graph(
 
 def single(seed):
     alone = mw.Animator(STICK, MANY)
-    alone.seeds = int(seed)
+    alone.instances.seeds = int(seed)
     return alone
 
 
@@ -222,36 +222,36 @@ def test_a_crowd_does_what_its_instances_do_alone(seed):
                     setattr(m, what, value)
         elif what == "override":
             moves, weights = rng.uniform(-1, 1, (n, 1, 3)), rng.random(n)
-            crowd.override("arm", translation=moves, weight=weights)
+            crowd.overrides["arm"].set(translation=moves, weight=weights)
             for m, move, weight in zip(alone, moves, weights):
-                m.override("arm", translation=move, weight=weight)
+                m.overrides["arm"].set(translation=move, weight=weight)
         elif what == "every":
             every = rng.integers(1, 3, n)
-            crowd.update_every = every
+            crowd.instances.update_every = every
             for m, value in zip(alone, every.tolist()):
-                m.update_every = value
+                m.instances.update_every = value
         elif what == "place":
-            crowd.set_place([1.0, 2.0, 3.0], instances=some)
+            crowd.root.set([1.0, 2.0, 3.0], instances=some)
             for k in some:
-                alone[k].set_place([1.0, 2.0, 3.0])
+                alone[k].root.set([1.0, 2.0, 3.0])
         elif what == "add" and n < 6:
-            crowd.add(1)
-            alone.append(single(crowd.seeds[-1]))
+            crowd.instances.add(1)
+            alone.append(single(crowd.instances.seeds[-1]))
             if not isinstance(crowd.ground, np.ndarray) and crowd.ground is not None:
                 alone[-1].ground = crowd.ground
         elif what == "remove" and 0 < len(some) < n:
-            crowd.remove(instances=some)
+            crowd.instances.remove(some)
             alone = [m for k, m in enumerate(alone) if k not in some]
         elif what == "reset":
-            crowd.reset(instances=some)
+            crowd.instances.reset(some)
             for k in some:
-                alone[k].reset()
+                alone[k].instances.reset()
         elif what == "keep":
             moments.append((crowd.snapshot(), [m.snapshot() for m in alone]))
         elif what == "back" and moments:
             whole, parts = moments[int(rng.integers(len(moments)))]
             crowd.restore(whole)
-            alone = [single(seed) for seed in crowd.seeds]
+            alone = [single(seed) for seed in crowd.instances.seeds]
             for m, part in zip(alone, parts):
                 m.restore(part)
         if rng.random() < 0.2:
@@ -261,7 +261,7 @@ def test_a_crowd_does_what_its_instances_do_alone(seed):
             m.update(0.05)
             assert np.broadcast_to(crowd.speed, len(alone))[k] == np.reshape(m.speed, -1)[0]
             np.testing.assert_array_equal(crowd.model_matrices[k], m.model_matrices)
-            np.testing.assert_array_equal(crowd.place.matrices[k], m.place.matrices)
+            np.testing.assert_array_equal(crowd.root.matrices[k], m.root.matrices)
 
 
 def test_rows_of_instances_live_in_the_store_and_nowhere_else():
@@ -270,15 +270,15 @@ def test_rows_of_instances_live_in_the_store_and_nowhere_else():
     count = 37
     crowd = mw.Animator(STICK, MANY, count=count)
     crowd.speed, crowd.ground, crowd.levels = np.ones(count), np.zeros(count), np.zeros(count, int)
-    crowd.override("arm", translation=[1.0, 0, 0])
-    crowd.update_every = np.full(count, 2)
+    crowd.overrides["arm"].set(translation=[1.0, 0, 0])
+    crowd.instances.update_every = np.full(count, 2)
     crowd.update(0.1)
     store = next(o for o in gc.get_objects() if isinstance(o, InstanceStore) and o.count == count)
     owned = {id(array) for array in store.arrays()}
     found = dict(_arrays(crowd, "animator", set(), store))
     strays = [path for path, a in found.items() if a.shape[:1] == (count,) and id(a) not in owned]
     assert strays == []
-    crowd.remove(instances=[3])
+    crowd.instances.remove([3])
     assert {len(a) for a in store.arrays()} == {count - 1}
 
 
@@ -321,7 +321,7 @@ def test_the_rows_go_when_their_animator_goes():
     try:
         crowd = mw.Animator(STICK, MANY, count=3, threads=2)
         crowd.update(0.1)
-        store = weakref.ref(crowd._control.store)
+        store = weakref.ref(crowd._runtime.control.store)
         del crowd
         assert store() is None
     finally:

@@ -124,7 +124,7 @@ def test_the_clip_that_leads_a_sync_group_is_heard(rate):
 def test_what_plays_in_a_slot_is_heard(rate):
     ways = (Transition("a", "b", ('event("hit")',), 0.0),)
     root = Slot("action", machine(*ways, a="zero", b="zero"))
-    check(entered(root, rate, before=lambda m: m.play_slot("action", "a", speed=0.5)), [0, 0.6])
+    check(entered(root, rate, before=lambda m: m.slots["action"].play("a", speed=0.5)), [0, 0.6])
 
 
 def test_the_mirror_image_of_a_foot_is_the_other_foot():

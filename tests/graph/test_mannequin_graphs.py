@@ -41,7 +41,7 @@ def test_locomotion_goes_as_fast_as_it_is_told(hero, speed, strafe, way):
     total = np.zeros(3)
     for _ in range(240):
         walker.update(1 / 60)
-        total += walker.root_motion.translation
+        total += walker.root.motion.translation
     np.testing.assert_allclose(total[[0, 2]] / 4, way, atol=0.02)
     assert abs(walker.pose.translation[0]).max() < 1e-6, "the root stays, the way is told"
 
@@ -67,7 +67,7 @@ def test_feet_do_not_slide_between_walk_and_run(hero):
     place, slides, last = 0.0, [], None
     for _ in range(300):
         walker.update(1 / 120)
-        place += walker.root_motion.translation[2]
+        place += walker.root.motion.translation[2]
         feet = walker.model_matrices[foot, :, 3] + [0, 0, place]
         if last is not None:
             down = (feet[:, 1] < 0.035) & (last[:, 1] < 0.035)
@@ -122,7 +122,7 @@ def test_actions_looks_and_reaches(hero):
     hand, head = hero.skeleton.index("hand_l"), hero.skeleton.index("head")
     m["reach"], m["look"] = 1.0, 1.0
     m["reach_for"], m["look_at"] = (0.35, 1.25, 0.3), (1.5, 1.6, 2.0)
-    m.play_slot("action", "attack")
+    m.slots["action"].play("attack")
     hits = []
     for _ in range(120):
         m.update(1 / 60)
@@ -144,7 +144,7 @@ def test_a_minute_in_one_step_is_a_minute(hero):
         way, count = 0.0, 0
         for _ in range(steps):
             runner.update(60.0 / steps)
-            way += float(runner.root_motion.translation[2])
+            way += float(runner.root.motion.translation[2])
             count += sum(name in ("foot_l", "foot_r") for name in runner.events.names)
         far.append(way)
         feet.append(count)

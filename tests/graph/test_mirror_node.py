@@ -34,7 +34,7 @@ def run(character, node, parameters=None, steps=40, dt=1 / 37, before=None):
     for _ in range(steps):
         animator.update(dt)
         events = sorted(zip(animator.events.names, animator.events.time.round(9).tolist()))
-        told.append((animator.model_matrices.copy(), animator.root_motion, events, animator.curves))
+        told.append((animator.model_matrices.copy(), animator.root.motion, events, animator.curves))
     return told, animator
 
 
@@ -100,7 +100,7 @@ def test_clips_in_and_out_of_the_mirror_keep_in_step():
     )
     animator = mw.Animator(hero, Graph(node, {"x": Parameter(default=0.5)}))
     animator.update(0.05)
-    clips = {c.clip: c.time for c in animator.inspect().clips.values()}
+    clips = {c.clip: c.time for c in animator.evaluation.inspect().clips.values()}
     # Both are the same part of the way from the same foot to the other.
     walk_part = clips["walk"] / 0.45
     limp_part = (clips["limp"] - 0.3) / 0.6
@@ -111,8 +111,8 @@ def test_slots_and_other_nodes_below_are_mirrored_whole():
     attack = HERO.clips["attack"]
     slot = Slot("act", Blend(("idle", "crouch"), (0.3, 0.7)))
     inner = TwoBoneIK(slot, "hand_l", (0.3, 1.2, 0.3))
-    mine, _ = run(HERO, Mirror(inner), before=lambda a: a.play_slot("act", "attack"), steps=20)
-    plain, _ = run(HERO, inner, before=lambda a: a.play_slot("act", "attack"), steps=20)
+    mine, _ = run(HERO, Mirror(inner), before=lambda a: a.slots["act"].play("attack"), steps=20)
+    plain, _ = run(HERO, inner, before=lambda a: a.slots["act"].play("attack"), steps=20)
     hand_l, hand_r = (HERO.skeleton.index(n) for n in ("hand_l", "hand_r"))
     for a, b in zip(mine, plain):
         np.testing.assert_allclose(a[0][hand_r, :, 3] * [-1, 1, 1], b[0][hand_l, :, 3], atol=1e-5)

@@ -66,7 +66,7 @@ def test_blend_of_two_and_of_many():
 def test_nested_blends_are_one_sum():
     inner = Blend(("two", "ten"), (0.5,))
     assert place(run(Blend(("zero", inner), ("x",)), x=0.5)) == pytest.approx(3.0)
-    assert len(run(Blend(("zero", inner), ("x",)), x=0.5).program.operations(0)) == 3
+    assert len(run(Blend(("zero", inner), ("x",)), x=0.5).evaluation.program.operations(0)) == 3
 
 
 def test_a_layer_inside_a_blend_is_a_pose_of_its_own():

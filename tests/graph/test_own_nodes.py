@@ -69,13 +69,13 @@ def test_a_node_of_ones_own_runs_like_what_it_expands_to():
     m["x"] = 0.25
     m.update(0.1)
     assert place(m) == pytest.approx(2.5)
-    assert set(m.inspect().weights) == {"root", "root.inputs[0]", "root.inputs[1]"}
+    assert set(m.evaluation.inspect().weights) == {"root", "root.inputs[0]", "root.inputs[1]"}
 
 
 def test_inputs_keep_the_path_they_have_in_ones_own_node():
     machine = StateMachine({"a": State("zero"), "b": State("ten")}, (Transition("a", "b", ("go",)),))
     m = mw.Animator(STICK, Graph(Wearing(machine), P))
-    assert list(m.machines) == ["root.source"]
+    assert list(m.evaluation.compiled.machines) == ["root.source"]
     assert [child.place for child in Wearing(machine).children()] == [".source"]
 
 
@@ -178,15 +178,15 @@ def test_functions_nest_and_work_under_slots_and_layers():
     crowd = crowd_of(root, 2, functions)
     crowd.update(0.5)
     np.testing.assert_allclose(place(crowd), [1.5, 1.5], atol=1e-6)  # 2 * (0.5 * (0.5 + 1))
-    crowd.play_slot("s", "ten", seconds=0.0, loop=True, instances=[1])
+    crowd.slots["s"].play("ten", seconds=0.0, loop=True, instances=[1])
     crowd.update(0.25)
     np.testing.assert_allclose(place(crowd), [1.75, 11.0], atol=1e-5)
     moment = crowd.snapshot()
     first = [crowd.update(0.1) or place(crowd).copy() for _ in range(3)]
     crowd.restore(moment)
     np.testing.assert_array_equal([crowd.update(0.1) or place(crowd).copy() for _ in range(3)], first)
-    crowd.add(1)
-    crowd.reset(instances=[0])
+    crowd.instances.add(1)
+    crowd.instances.reset([0])
     np.testing.assert_allclose(place(crowd)[[0, 2]], [1.0, 1.0], atol=1e-6)
 
 
@@ -259,7 +259,7 @@ def test_joints_are_placed_by_code(mode, space):
     np.testing.assert_allclose(crowd.model_matrices, base.model_matrices, atol=1e-6)
     turns = np.stack([[turned(20), turned(-30)], [turned(5), turned(70)]])
     places = np.array([[[0.1, 0.2, 0.3], [1, 2, 3]], [[0, 1, 0], [0, 0, 0]]], float)
-    crowd.override("aim", rotation=turns, translation=places)
+    crowd.overrides["aim"].set(rotation=turns, translation=places)
     crowd.update(0.1)
     base.update(0.1)
     J = [STICK.skeleton.index("spine"), STICK.skeleton.index("hand")]
@@ -284,7 +284,7 @@ def test_who_has_no_weight_keeps_every_bit_of_its_pose():
     mannequin = mw.samples.mannequin()
     graph = Graph(JointOverride("walk", ("head",), "offset", name="head"))
     alone, crowd = mw.Animator(mannequin, graph), mw.Animator(mannequin, graph, count=2)
-    crowd.override("head", rotation=[0.0, 0.6, 0.0, 0.8], translation=[0.1, 0.2, 0.3], weight=[0.0, 1.0])
+    crowd.overrides["head"].set(rotation=[0.0, 0.6, 0.0, 0.8], translation=[0.1, 0.2, 0.3], weight=[0.0, 1.0])
     for step in (0.11, 0.23, 0.37):
         alone.update(step)
         crowd.update(step)
@@ -294,13 +294,13 @@ def test_who_has_no_weight_keeps_every_bit_of_its_pose():
 
 def test_overrides_have_weights_come_and_go_and_are_checked():
     crowd = mw.Animator(STICK, Graph(JointOverride("zero", ("arm",), name="arm"), P), count=2)
-    crowd.override("arm", translation=[4.0, 0, 0], weight=[0.0, 0.5])
+    crowd.overrides["arm"].set(translation=[4.0, 0, 0], weight=[0.0, 0.5])
     crowd.update(0.1)
     np.testing.assert_allclose(place(crowd, 4), [0, 2], atol=1e-6)
-    crowd.add(1)
+    crowd.instances.add(1)
     crowd.update(0.1)
     np.testing.assert_allclose(place(crowd, 4), [0, 2, 0], atol=1e-6)
-    crowd.remove(instances=[0])
+    crowd.instances.remove([0])
     crowd.update(0.1)
     np.testing.assert_allclose(place(crowd, 4), [2, 0], atol=1e-6)
     for options, text in (
@@ -310,9 +310,9 @@ def test_overrides_have_weights_come_and_go_and_are_checked():
         ({"translation": [np.nan, 0, 0]}, "finite"),
     ):
         with pytest.raises(ValidationError, match=text):
-            crowd.override("arm", **options)
+            crowd.overrides["arm"].set(**options)
     with pytest.raises(mw.MarrowError, match="joint override"):
-        crowd.override("leg")
+        crowd.overrides["leg"].set()
     for node in (
         JointOverride("zero", ("arm",)),
         JointOverride("zero", (), name="x"),

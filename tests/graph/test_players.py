@@ -26,7 +26,7 @@ STICK = character(ramp("a", 0, 1, 0.5), ramp("b", 0, 1, 0.7), ramp("c", 0, 1, 0.
 def entered(root, seconds, count=1, seeds=None, rate=60):
     crowd = mw.Animator(STICK, Graph(root), count=count)
     if seeds is not None:
-        crowd.seeds = seeds
+        crowd.instances.seeds = seeds
     found = [[] for _ in range(count)]
     for _ in range(round(seconds * rate)):
         crowd.update(1 / rate)

@@ -103,24 +103,24 @@ trees = st.recursive(
 def test_any_tree_of_nodes_runs(tree, seed):
     rng, N = np.random.default_rng(seed), 4
     crowd = mw.Animator(STICK, Graph(RootMotion(Slot("s", tree)), P), count=N)
-    compiled = crowd._control.compiled
+    compiled = crowd._runtime.control.compiled
     for step in range(12):
         crowd["x"], crowd["y"] = rng.normal(0, 1.5, N), rng.uniform(-0.5, 1.5, N)
         crowd["on"], crowd["v"] = rng.random(N) < 0.2, rng.normal(size=(N, 3))
         crowd.trigger("go", instances=rng.random(N) < 0.5)
         if step % 4 == 2:
-            crowd.play_slot("s", "up")
+            crowd.slots["s"].play("up")
         if step == 6:
-            crowd.update_every = [1, 2, 1, 3]
+            crowd.instances.update_every = [1, 2, 1, 3]
         crowd.update(rng.choice([0.0, 1 / 60, 0.25]))
         for n in range(N):
-            operations = crowd.program.operations(n)
+            operations = crowd.evaluation.program.operations(n)
             heights = np.cumsum([GROWS.get(code, 0) for code, *_ in operations])
             assert heights[-1] == 1 and heights.min() >= 1
             assert heights.max() <= compiled.depth and len(operations) <= compiled.longest
         assert np.isfinite(crowd.model_matrices).all()
         np.testing.assert_allclose(np.linalg.norm(crowd.pose.rotation, axis=-1), 1, atol=1e-5)
-        assert np.isfinite(crowd.root_motion.translation).all()
+        assert np.isfinite(crowd.root.motion.translation).all()
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
@@ -145,7 +145,7 @@ def test_programs_of_any_tree_mean_the_same_to_machine_code_numpy_and_the_refere
             crowd["v"] = rng.normal(size=(N, 3))
             crowd.trigger("go", instances=rng.random(N) < 0.5)
             if step == 2:
-                crowd.play_slot("s", "up")
+                crowd.slots["s"].play("up")
             crowd.update(1 / 30)
             pose = crowd.pose
             for n in range(N):
@@ -156,7 +156,7 @@ class Specified:
     """One instance as the specification has it, from update to update. It ends where a program reaches or looks."""
 
     def __init__(self, crowd):
-        evaluator, parents = crowd._evaluator, STICK.skeleton.parents
+        evaluator, parents = crowd.evaluation.evaluator, STICK.skeleton.parents
         bank, layout = evaluator.bank, evaluator.layout
         masks = evaluator._masks
         masks = np.concatenate(

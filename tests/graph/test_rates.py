@@ -167,7 +167,7 @@ def story(graph, rate, seconds=4.0):
         everything = who.events.all
         rows = zip(everything.kinds, everything.sources, everything.names, everything.time.tolist())
         told += [(time, source, name) for kind, source, name, time in rows if kind == "state_entered"]
-    return [row for row in told if row[0] < seconds - 0.01], who.place.translation
+    return [row for row in told if row[0] < seconds - 0.01], who.root.translation
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -64,14 +64,14 @@ def test_what_is_shown_cannot_be_written_into(what):
 
 def test_what_methods_of_an_animator_show_cannot_be_written_into_either():
     who = crowd(True)
-    shown = [who["speed"], *who.matrices_and_morphs()]
-    shown += [a for g in who.level_groups() for a in (g.instances, g.matrices, g.morphs)]
+    shown = [who["speed"], *who.evaluation.matrices_and_morphs()]
+    shown += [a for g in who.evaluation.level_groups() for a in (g.instances, g.matrices, g.morphs)]
     assert not any(a.flags.writeable for a in shown)
     for write in (
         lambda: who.pose.translation.__setitem__(0, 1.0),
         lambda: who["speed"].__setitem__(0, 2.0),
-        lambda: who.place.translation.__setitem__(0, 1.0),
-        lambda: who.seeds.__setitem__(0, 7),
+        lambda: who.root.translation.__setitem__(0, 1.0),
+        lambda: who.instances.seeds.__setitem__(0, 7),
     ):
         with pytest.raises(ValueError, match="read-only"):
             write()
@@ -85,10 +85,10 @@ def test_what_is_the_callers_own_can_be_written_into():
     for pose in (HERO.clips["walk"].sample([0.1, 0.2]), mw.Pose.identity(3)):
         assert all(a.flags.writeable for a in (pose.translation, pose.rotation, pose.scale))
     out = np.zeros_like(who.matrices)
-    who.evaluate(palette=out)
+    who.evaluation.write(palette=out)
     np.testing.assert_array_equal(out, who.matrices)
     who.speed = np.ones(3)
     who.speed[1] = 0.0  # counts
-    before = who.events.known and who.inspect(1)
+    before = who.events.known and who.evaluation.inspect(1)
     who.update(0.1)
-    assert who.inspect(1).clips == before.clips and who.socket("hand_r").flags.writeable
+    assert who.evaluation.inspect(1).clips == before.clips and who.socket("hand_r").flags.writeable

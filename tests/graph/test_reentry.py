@@ -117,4 +117,4 @@ def test_a_state_that_goes_on_keeps_its_time():
     for attack, seconds in ((True, 0.5), (False, 1.5), (True, 0.0)):
         m["attack"] = attack
         m.update(seconds)
-    assert m.inspect().clips["root.states.attack.source"].time == pytest.approx(0.7)
+    assert m.evaluation.inspect().clips["root.states.attack.source"].time == pytest.approx(0.7)

@@ -168,7 +168,7 @@ class Both:
 
     def single(self, k):
         m = mw.Animator(STICK, self.graph)
-        m.seeds = int(self.crowd.seeds[k])
+        m.instances.seeds = int(self.crowd.instances.seeds[k])
         return m
 
     def some(self):
@@ -190,26 +190,28 @@ class Both:
             slot = str(rng.choice(["all", *self.slots]))
             calls = {
                 "trigger": lambda m, **who: m.trigger("jump", **who),
-                "slot": lambda m, **who: m.play_slot(slot, "up", speed=speed, queue=speed > 1.5, **who),
-                "montage": lambda m, **who: m.play_montage("m", "b" if speed > 1 else None, **who),
-                "jump": lambda m, **who: m.jump_to_section("m", "c", **who),
+                "slot": lambda m, **who: m.slots[slot].play("up", speed=speed, queue=speed > 1.5, **who),
+                "montage": lambda m, **who: m.montages["m"].play("b" if speed > 1 else None, **who),
+                "jump": lambda m, **who: m.montages["m"].jump_to("c", **who),
                 "save": lambda m, **who: (
-                    m.save_pose("kept", **who) if "kept" in m._control.compiled.saved else None
+                    m.instances.save_pose("kept", **who)
+                    if "kept" in m._runtime.control.compiled.saved
+                    else None
                 ),
             }
             calls[what](crowd, instances=some)
             for k in some:
                 calls[what](self.alone[k])
         elif what == "add" and len(self.alone) < 6:
-            crowd.add(2)
+            crowd.instances.add(2)
             self.alone += [self.single(len(self.alone) + k) for k in range(2)]
         elif what == "remove" and 0 < len(some) < len(self.alone):
-            crowd.remove(instances=some)
+            crowd.instances.remove(some)
             self.alone = [m for k, m in enumerate(self.alone) if k not in some]
         elif what == "reset":
-            crowd.reset(instances=some)
+            crowd.instances.reset(some)
             for k in some:
-                self.alone[k].reset()
+                self.alone[k].instances.reset()
         elif what == "keep":
             self.moments.append((crowd.snapshot(), list(self.alone), [m.snapshot() for m in self.alone]))
         elif what == "back" and self.moments:
@@ -228,19 +230,19 @@ class Both:
     def compare(self):
         crowd = self.crowd
         assert crowd.count == len(self.alone)
-        pose, travel, happened = crowd.pose, crowd.root_motion, crowd.events.all
+        pose, travel, happened = crowd.pose, crowd.root.motion, crowd.events.all
         np.testing.assert_allclose(np.linalg.norm(pose.rotation, axis=-1), 1, atol=1e-4)
         assert np.abs(pose.translation).max() < 60
         for k, m in enumerate(self.alone):
             np.testing.assert_array_equal(pose.translation[k], m.pose.translation)
             np.testing.assert_array_equal(pose.rotation[k], m.pose.rotation)
             np.testing.assert_array_equal(pose.morphs[k], m.pose.morphs)
-            np.testing.assert_array_equal(travel.translation[k], m.root_motion.translation)
+            np.testing.assert_array_equal(travel.translation[k], m.root.motion.translation)
             mine = happened.instance == k
             assert [n for n, own in zip(happened.names, mine) if own] == m.events.all.names
             np.testing.assert_array_equal(happened.time[mine], m.events.all.time)
             assert crowd.state()[k] == m.state()
-            assert crowd.montage_section("m")[k] == m.montage_section("m")
+            assert crowd.montages["m"].section[k] == m.montages["m"].section
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("MARROW_GRAPHS", "12"))))

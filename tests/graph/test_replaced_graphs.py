@@ -8,7 +8,7 @@ import pytest
 from worlds import character, place, ramp, still
 
 import marrow as mw
-from marrow.graph import Graph, Parameter, State, StateMachine, Transition
+from marrow.graph import ClipNode, Graph, Parameter, State, StateMachine, Transition
 
 STICK = character(ramp("up", 0, 1), still("zero"), still("one", 1.0), still("turned", 0.5, 10.0, 0.7))
 STEP = 1 / 60
@@ -73,16 +73,16 @@ def test_what_is_seen_does_not_jump(blend, other):
 
 def test_in_the_end_the_new_graph_shows_what_it_would():
     crowd = mw.Animator(STICK, graph("zero", "one"), count=3)
-    crowd.update_every, crowd["x"] = [1, 2, 1], 1.0
+    crowd.instances.update_every, crowd["x"] = [1, 2, 1], 1.0
     crowd.update(0.2)
     crowd.replace_graph(Graph("turned"), seconds=0.1)
     moment = crowd.snapshot()
     crowd.update(0.05)
     halfway = crowd.model_matrices.copy()
-    crowd.remove(instances=[0])
-    crowd.add(1)
+    crowd.instances.remove([0])
+    crowd.instances.add(1)
     np.testing.assert_array_equal(crowd.model_matrices[:2], halfway[1:])
-    crowd.update_every = 3
+    crowd.instances.update_every = 3
     for _ in range(8):
         crowd.update(0.05)
     fresh = mw.Animator(STICK, Graph("turned"))
@@ -109,6 +109,35 @@ def test_while_time_stands_still_nothing_grows():
     last, sizes = crowd.model_matrices.copy(), []
     for _ in range(30):
         crowd.update(0.0)
-        sizes.append(len(crowd.program.ops))
+        sizes.append(len(crowd.evaluation.program.ops))
     np.testing.assert_allclose(crowd.model_matrices, last, atol=1e-6)
     assert len(set(sizes[3:])) == 1
+
+
+def test_events_that_last_end_in_the_graph_that_took_over():
+    """Begun in one graph, and told as ended in the next: in its own time where its clip goes on, at once where it does
+    not; the numbers of events are others there."""
+    swing = still("swing", 1.0).replace(events=(mw.Event(0.2, "hit", 0.5), mw.Event(0.9, "done")))
+    stick = character(swing, still("zero"))
+    first = Graph(ClipNode("swing", loop=False, name="swing"))
+    other = Graph(
+        StateMachine(
+            {"a": State(ClipNode("swing", loop=False, name="swing")), "b": State("zero")},
+            (Transition("a", "b", ("event('done')", "x > 5"), 0.1),),
+        ),
+        {"x": Parameter()},
+    )
+    for graph, after in ((other, 0.5), (Graph("zero"), 0.1)):
+        who = mw.Animator(stick, first)
+        told = []
+        for k in range(10):
+            if k == 3:
+                who.replace_graph(graph, seconds=0.0)
+            who.update(0.1)
+            told += [
+                (round(0.1 * (k + 1), 1), *e)
+                for e in zip(who.events.all.kinds, who.events.all.names)
+                if e[1] == "hit"
+            ]
+        assert [kind for _, kind, _ in told] == ["event", "event_ended"]
+        assert told[1][0] == pytest.approx(0.3 + after, abs=0.11)

@@ -22,7 +22,7 @@ def test_a_pose_is_saved_and_shown_and_faded_from():
     m = mw.Animator(STICK, GRAPH)
     m.update(0.7)
     saved = m.pose
-    m.save_pose("fallen")
+    m.instances.save_pose("fallen")
     m["down"] = True
     m.update(0.9)
     assert m.state() == "lie"
@@ -40,15 +40,15 @@ def test_until_then_it_is_the_rest_pose_and_each_has_its_own():
     np.testing.assert_allclose(crowd.pose.translation, [STICK.skeleton.rest.translation] * 3, atol=1e-7)
     crowd["down"] = False
     crowd.update([0.9, 0.8, 0.7])
-    crowd.save_pose("fallen", instances=[0, 2])
+    crowd.instances.save_pose("fallen", instances=[0, 2])
     before = crowd.pose.translation.copy()
     crowd["down"] = True
     crowd.update(0.05)
     np.testing.assert_array_equal(crowd.pose.translation[[0, 2]], before[[0, 2]])
     np.testing.assert_allclose(crowd.pose.translation[1], STICK.skeleton.rest.translation, atol=1e-7)
     moment = crowd.snapshot()
-    crowd.add(1)
-    crowd.reset(instances=[0])
+    crowd.instances.add(1)
+    crowd.instances.reset([0])
     crowd["down"] = True
     crowd.update(0.05)
     np.testing.assert_allclose(
@@ -62,7 +62,7 @@ def test_until_then_it_is_the_rest_pose_and_each_has_its_own():
 def test_it_outlives_a_change_of_the_graph():
     m = mw.Animator(STICK, GRAPH)
     m.update(0.7)
-    m.save_pose("fallen")
+    m.instances.save_pose("fallen")
     m.replace_graph(Graph(SavedPose("fallen")))
     m.update(0.1)
     assert place(m) == pytest.approx(0.7, abs=1e-6)
@@ -71,6 +71,6 @@ def test_it_outlives_a_change_of_the_graph():
 def test_wrong_names_are_said():
     m = mw.Animator(STICK, GRAPH)
     with pytest.raises(MarrowError, match="fallen"):
-        m.save_pose("felled")
+        m.instances.save_pose("felled")
     with pytest.raises(MarrowError, match="name of a saved pose"):
         mw.Animator(STICK, Graph(SavedPose("")))

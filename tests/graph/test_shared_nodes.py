@@ -35,7 +35,7 @@ P = {"go": Parameter("bool", False), "x": Parameter(default=0.5)}
 
 def samples(m, n=0):
     """How often a clip is sampled in an update, in all programs."""
-    programs = m._control.programs
+    programs = m._runtime.control.programs
     rows = [r for k in range(len(programs)) for r in programs.program(k).operations(n)]
     return sum(code in (op.SAMPLE, op.ACCUMULATE) for code, *_ in rows)
 
@@ -66,7 +66,7 @@ def test_programs_grow_with_the_nodes_not_with_the_ways_to_them():
     m.update(0.3)
     assert samples(m) == 25
     assert np.isfinite(m.pose.rotation).all()
-    np.testing.assert_allclose(m.root_motion.translation[:, 2], 0.3, atol=1e-9)
+    np.testing.assert_allclose(m.root.motion.translation[:, 2], 0.3, atol=1e-9)
     assert len(m.events) == 3
 
 
@@ -102,7 +102,7 @@ def test_it_is_the_same_for_crowds_and_singles_and_in_files(tmp_path):
         # Ten metres in 0.15 s at most, one machine over the other.
         assert last is None or np.abs(now - last).max() < 2 * 10 / 0.15 * 15 / 8 / 60, step
         last = now
-    assert len(crowd.machines) == 2
+    assert len(crowd.evaluation.compiled.machines) == 2
 
 
 def test_a_state_that_uses_a_node_asks_for_its_clip():

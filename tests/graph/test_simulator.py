@@ -133,7 +133,7 @@ def run(root, dts):
             for kind, name, time in zip(everything.kinds, everything.names, everything.time.tolist())
             if kind in ("event", "state_entered")
         ]
-        way += m.root_motion.translation
+        way += m.root.motion.translation
         assert m.pose.scale.max() == pytest.approx(1, abs=1e-4) and m.pose.scale.min() == pytest.approx(
             1, abs=1e-4
         )

@@ -15,7 +15,7 @@ def test_joints_are_placed_over_whatever_plays():
     for who in (solo, plain):
         who.play("slide")
         who.update(0.25)
-    solo.override("arm", rotation=about_z(70.0))
+    solo.overrides["arm"].set(rotation=about_z(70.0))
     for who in (solo, plain):
         who.update(0.25)
     arm = stick.skeleton.index("arm")
@@ -23,9 +23,13 @@ def test_joints_are_placed_over_whatever_plays():
     others = np.arange(len(stick.skeleton)) != arm
     np.testing.assert_array_equal(solo.pose.rotation[others], plain.pose.rotation[others])
     np.testing.assert_array_equal(solo.pose.translation, plain.pose.translation)
-    assert (solo.clip, solo.time) == (plain.clip, plain.time) == ("slide", 0.5)
-    solo.override("spine", translation=[0, 5, 0], weight=0.5)  # and another
-    solo.override("arm", rotation=about_z(-20.0), weight=0.0)  # who has no weight shows what plays
+    assert (
+        (solo.playback.clip, solo.playback.time)
+        == (plain.playback.clip, plain.playback.time)
+        == ("slide", 0.5)
+    )
+    solo.overrides["spine"].set(translation=[0, 5, 0], weight=0.5)  # and another
+    solo.overrides["arm"].set(rotation=about_z(-20.0), weight=0.0)  # who has no weight shows what plays
     for who in (solo, plain):
         who.update(0.25)
     np.testing.assert_array_equal(solo.pose.rotation, plain.pose.rotation)
@@ -36,13 +40,13 @@ def test_joints_are_placed_in_model_space_or_turned_further():
     stick = character(still("one", 1.0, 40.0))
     solo = mw.Animator(stick)
     solo.play("one")
-    solo.override("arm", rotation=about_z(10.0), space="model")
-    solo.override("leg", rotation=about_z(15.0), mode="offset")
+    solo.overrides["arm"].set(rotation=about_z(10.0), space="model")
+    solo.overrides["leg"].set(rotation=about_z(15.0), mode="offset")
     solo.update(0.1)
     turned = mw.math.quaternion.from_matrix(solo.model_matrices[4, :, :3])
     np.testing.assert_allclose(turned, about_z(10.0), atol=1e-5)
     np.testing.assert_allclose(solo.pose.rotation[2], about_z(55.0), atol=1e-6)
-    solo.override("leg", rotation=about_z(15.0), mode="set")
+    solo.overrides["leg"].set(rotation=about_z(15.0), mode="set")
     solo.update(0.1)
     np.testing.assert_allclose(solo.pose.rotation[2], about_z(15.0), atol=1e-6)
 
@@ -60,7 +64,7 @@ def test_placing_a_joint_changes_nothing_else_of_the_moment():
             solo.cross_fade(k, 0.5)
             solo.update(0.06)
             if placed and k == 5:
-                solo.override("hand", rotation=about_z(30.0))
+                solo.overrides["hand"].set(rotation=about_z(30.0))
             story += list(zip(solo.events.all.names, solo.events.all.kinds, solo.events.all.time.tolist()))
             story.append(solo.pose.translation[:, 1].tolist())
         told.append(story)
@@ -68,7 +72,7 @@ def test_placing_a_joint_changes_nothing_else_of_the_moment():
     np.testing.assert_allclose(solo.pose.rotation[:, 5], [about_z(30.0)] * 2, atol=1e-6)
     twin = copy.deepcopy(solo)
     for who in (solo, twin):
-        who.override("hand", rotation=about_z(50.0))
+        who.overrides["hand"].set(rotation=about_z(50.0))
         who.update(0.1)
     np.testing.assert_array_equal(twin.pose.rotation, solo.pose.rotation)
 
@@ -77,27 +81,27 @@ def test_wrong_overrides_are_refused_in_words():
     stick = character(still("one"))
     solo = mw.Animator(stick)
     with pytest.raises(mw.errors.UnknownNameError, match="did you mean 'arm'"):
-        solo.override("arn", rotation=about_z(1))
+        solo.overrides["arn"].set(rotation=about_z(1))
     with pytest.raises(mw.errors.ValidationError, match="mode"):
-        solo.override("arm", rotation=about_z(1), mode="add")
+        solo.overrides["arm"].set(rotation=about_z(1), mode="add")
     with pytest.raises(mw.errors.ValidationError, match="rotation"):
-        solo.override("arm", rotation=[1, 2])
+        solo.overrides["arm"].set(rotation=[1, 2])
     graph = mw.Graph(mw.graph.JointOverride("one", ("arm",), name="aim"))
     with pytest.raises(mw.errors.ValidationError, match="mode and space"):
-        mw.Animator(stick, graph).override("aim", rotation=about_z(1), space="model")
+        mw.Animator(stick, graph).overrides["aim"].set(rotation=about_z(1), space="model")
 
 
 def test_the_number_of_the_clip_is_told():
     stick = character(still("a"), still("b"), mw.additive(still("c", 3.0), still("a")))
     solo = mw.Animator(stick)
-    assert solo.clip_index is None
+    assert solo.playback.clip_index is None
     for k, name in enumerate(stick.clips):
         solo.play(k)
         solo.update(0.1)
-        assert (solo.clip_index, solo.clip) == (k, name)
+        assert (solo.playback.clip_index, solo.playback.clip) == (k, name)
     crowd = mw.Animator(stick, count=3)
     crowd.play("b", instances=[0, 2])
-    assert crowd.clip_index == [1, None, 1]
+    assert crowd.playback.clip_index == [1, None, 1]
 
 
 @pytest.mark.parametrize("graph", [None, mw.Graph(mw.graph.Slot("body", mw.graph.PoseNode()))])
@@ -108,7 +112,7 @@ def test_poses_do_not_depend_on_who_looked_before(graph):
     for looks in (False, True):
         who = mw.Animator(stick, graph)
         for k in range(7):
-            who.cross_fade(k, 0.5) if graph is None else who.play_slot("body", k, seconds=0.5, loop=True)
+            who.cross_fade(k, 0.5) if graph is None else who.slots["body"].play(k, seconds=0.5, loop=True)
             looked = [who.pose] if looks else []
             who.update(0.06)
             looked += [who.pose] if looks else []

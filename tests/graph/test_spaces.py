@@ -40,7 +40,7 @@ def test_a_hand_reaches_a_place_in_the_world():
     own = np.array([0.35, 1.2, 0.3])
     crowd["goal"] = quaternion.rotate(turns, np.tile(own, (3, 1))) + places
     crowd["pole"] = quaternion.rotate(turns, np.tile([0.0, -1, 0.2], (3, 1)))
-    crowd.set_place(places, turns)
+    crowd.root.set(places, turns)
     crowd.update(1 / 60)
     np.testing.assert_allclose(joint(crowd, "hand_l")[:, :, 3], np.tile(own, (3, 1)), atol=2e-5)
     same = mw.Animator(HERO, Graph(TwoBoneIK("idle", "hand_l", tuple(own), (0.0, -1.0, 0.2))))
@@ -61,10 +61,10 @@ def test_a_head_looks_at_a_place_in_the_world():
     node = LookAt(RootMotion("walk").source, {"head": 1.0}, "goal", space="world", limit=np.pi)
     animator = mw.Animator(HERO, Graph(RootMotion(node), GOAL))
     animator["goal"] = [3.0, 1.0, 4.0]
-    animator.set_place([5.0, 0, 0], quaternion.from_axis_angle(UP, np.array(1.0)))
+    animator.root.set([5.0, 0, 0], quaternion.from_axis_angle(UP, np.array(1.0)))
     for _ in range(10):
         animator.update(1 / 30)
-        m = animator.place.matrices
+        m = animator.root.matrices
         head = affine.multiply(m, joint(animator, "head"))
         way = np.array([3.0, 1, 4]) - head[:, 3]
         rest = HERO.skeleton.rest_model[HERO.skeleton.index("head"), :, :3].astype(float)

@@ -277,7 +277,7 @@ def test_nested_machines():
     assert place(m) == 0 and m.state() == "b" and m.state("root.states.b.source") == "x"
     m.update(0.5)
     assert place(m) == pytest.approx(10)
-    assert list(m.machines) == ["root", "root.states.b.source"]
+    assert list(m.evaluation.compiled.machines) == ["root", "root.states.b.source"]
 
 
 def test_a_circle_that_was_not_found_before_is_stopped_and_said(caplog):

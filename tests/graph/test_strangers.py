@@ -40,16 +40,16 @@ GRAPH = Graph(
     [
         (lambda: mw.Animator(STICK, GRAPH, count=10**12), "do not fit into memory"),
         (lambda: mw.Animator(STICK, GRAPH, count=10**30), "do not fit into memory"),
-        (lambda: mw.Animator(STICK, GRAPH, count=2).add(10**13), "out of all proportion"),
+        (lambda: mw.Animator(STICK, GRAPH, count=2).instances.add(10**13), "out of all proportion"),
         (lambda: setattr(mw.Animator(STICK), "speed", "x"), "speed: expected a number"),
         (lambda: setattr(mw.Animator(STICK), "speed", np.nan), "speed: expected a finite number"),
         (lambda: setattr(mw.Animator(STICK, count=3), "speed", [1.0, 2.0]), "speed"),
-        (lambda: mw.Animator(STICK, GRAPH).play_slot("act", "up", speed=0), "other than 0"),
+        (lambda: mw.Animator(STICK, GRAPH).slots["act"].play("up", speed=0), "other than 0"),
         (lambda: mw.Animator(STICK, GRAPH).__setitem__("x", np.nan), "NaN is none (instance 0)"),
         (lambda: mw.Animator(STICK, Graph(ClipNode("up", speed=1e12))), "up to 1,000,000,000"),
         (lambda: BlendSpace1D.of("s", {"x": "walk"}), "number: motion"),
         (lambda: BlendSpace2D.of("s", "t", {1.0: "walk"}), "(x, y)"),
-        (lambda: mw.Animator(STICK, GRAPH).program.operations(99), "does not exist"),
+        (lambda: mw.Animator(STICK, GRAPH).evaluation.program.operations(99), "does not exist"),
         (
             lambda: mw.Animator(STICK, GRAPH, count=4).restore(mw.Animator(STICK, GRAPH).snapshot()),
             "one character",
@@ -69,17 +69,19 @@ def test_what_makes_no_sense_is_said(call, words):
 
 def test_an_evaluator_checks_where_it_writes():
     m = mw.Animator(STICK, GRAPH, count=3)
-    size = m._evaluator.layout.size
+    size = m.evaluation.evaluator.layout.size
     for name, shape in (("pose", (2, size)), ("model", (3, 5, 3, 4)), ("palette", (3, 6, 4, 4))):
         with pytest.raises(MarrowError, match=name):
-            m._evaluator.run(m.program, memory=m._control.memory, **{name: np.empty(shape, np.float32)})
+            m.evaluation.evaluator.run(
+                m.evaluation.program, memory=m._runtime.control.memory, **{name: np.empty(shape, np.float32)}
+            )
 
 
 @pytest.mark.parametrize("count", [None, 5])
 def test_a_copy_goes_on_by_itself(count):
     m = mw.Animator(STICK, GRAPH, count=count)
     m["go"] = True
-    m.play_slot("act", "up", seconds=0.1)
+    m.slots["act"].play("up", seconds=0.1)
     m.update(0.3)
     twin = copy.deepcopy(m)
     np.testing.assert_array_equal(twin.pose.rotation, m.pose.rotation)
@@ -103,10 +105,10 @@ def test_copies_of_players_and_overrides():
     twin.update(0.1)
     assert place(solo) == pytest.approx(0.2) and place(twin) == pytest.approx(0.3)
     held = mw.Animator(STICK, Graph(JointOverride("up", ("hips",), name="o")))
-    held.override("o", translation=[5.0, 0, 0])
+    held.overrides["o"].set(translation=[5.0, 0, 0])
     held.update(0.1)
     twin = copy.deepcopy(held)
-    held.override("o", translation=[7.0, 0, 0])
+    held.overrides["o"].set(translation=[7.0, 0, 0])
     held.update(0.1), twin.update(0.1)
     assert place(held) == pytest.approx(7) and place(twin) == pytest.approx(5)
 

@@ -31,21 +31,25 @@ USES = {
     "update": lambda c: c.update(0.1),
     "pose": lambda c: c.pose,
     "matrices": lambda c: c.matrices,
-    "groups": lambda c: c.level_groups(),
-    "evaluate": lambda c: c.evaluate(model=np.zeros((2, 6, 3, 4), np.float32)),
+    "groups": lambda c: c.evaluation.level_groups(),
+    "evaluate": lambda c: c.evaluation.write(model=np.zeros((2, 6, 3, 4), np.float32)),
     "skin": lambda c: c.skin(),
-    "add": lambda c: c.add(1),
-    "remove": lambda c: c.remove(instances=[0]),
-    "reset": lambda c: c.reset(),
+    "add": lambda c: c.instances.add(1),
+    "remove": lambda c: c.instances.remove([0]),
+    "reset": lambda c: c.instances.reset(),
     "snapshot": lambda c: c.snapshot(),
     "copy": copy.copy,
     "levels": lambda c: setattr(c, "levels", 0),
-    "set_place": lambda c: c.set_place([1, 2, 3]),
+    "root.set": lambda c: c.root.set([1, 2, 3]),
     "replace_graph": lambda c: c.replace_graph(Graph("walk")),
+    "evaluator": lambda c: setattr(c.evaluation, "evaluator", None),
+    "delegate": lambda c: c.evaluation.delegate(lambda job: None),
+    "operations": lambda c: c.evaluation.run_operations(c.evaluation.program.operations(0)),
 }
 SETS = {
-    "play_slot": lambda c: c.play_slot("s", "slide"),
-    "update_every": lambda c: setattr(c, "update_every", 2),
+    "speed": lambda c: setattr(c, "speed", 2.0),
+    "play_slot": lambda c: c.slots["s"].play("slide"),
+    "update_every": lambda c: setattr(c.instances, "update_every", 2),
 }
 
 
@@ -113,7 +117,7 @@ def test_a_function_cannot_use_what_is_being_made(use):
         _ = crowd.pose
     quiet = asking(lambda crowd: None)
     quiet.update(0.25)
-    assert crowd.count == 2 and crowd.inspect().clips == quiet.inspect().clips
+    assert crowd.count == 2 and crowd.evaluation.inspect().clips == quiet.evaluation.inspect().clips
 
 
 INSIDE = {**SETS, "parameter": lambda c: c.__setitem__("x", 2.0), "trigger": lambda c: c.trigger("go")}
@@ -128,7 +132,7 @@ def test_a_function_may_set_what_counts_from_the_next_update_on(use):
     if use == "parameter":
         assert crowd["x"].tolist() == [2, 2]
     if use == "play_slot":
-        assert crowd.slot_clip("s") == ["slide", "slide"]
+        assert crowd.slots["s"].clip == ["slide", "slide"]
 
 
 def test_an_error_inside_leaves_it_usable():
@@ -142,16 +146,16 @@ def test_an_error_inside_leaves_it_usable():
             _ = crowd.pose
         with pytest.raises(ValidationError, match="dt"):
             crowd.update(np.nan)
-    assert crowd.inspect().clips
+    assert crowd.evaluation.inspect().clips
 
 
 def test_a_thread_that_was_broken_off_does_not_lock_it_for_ever():
     """Interrupted in the very moment in which it had begun: nobody is at work, so the next may."""
     solo = mw.Animator(STICK)
-    solo._idle.clear()
+    solo._runtime.idle.clear()
     solo.play("walk")
     solo.update(0.1)
-    assert solo.time == pytest.approx(0.1) and len(solo._idle) == 1
+    assert solo.playback.time == pytest.approx(0.1) and len(solo._runtime.idle) == 1
 
 
 def test_many_threads_at_once_lose_no_time():
@@ -175,7 +179,7 @@ def test_many_threads_at_once_lose_no_time():
     for thread in threads:
         thread.join()
     assert sum(done) >= 100
-    np.testing.assert_allclose(crowd.place.translation[:, 2], sum(done) / 64, rtol=1e-6)
+    np.testing.assert_allclose(crowd.root.translation[:, 2], sum(done) / 64, rtol=1e-6)
 
 
 def test_each_thread_may_have_its_own():
@@ -186,7 +190,7 @@ def test_each_thread_may_have_its_own():
         who = mw.Animator(STICK, Graph(RootMotion("walk")), count=3)
         for _ in range(50):
             who.update(0.01 * (k + 1))
-        found[k] = who.place.translation[0, 2]
+        found[k] = who.root.translation[0, 2]
 
     threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
     for thread in threads:
@@ -203,4 +207,4 @@ def test_it_may_be_handed_from_thread_to_thread():
         thread.start()
         thread.join()
     crowd.update(0.1)
-    assert crowd.place.translation[2] == pytest.approx(0.4)
+    assert crowd.root.translation[2] == pytest.approx(0.4)

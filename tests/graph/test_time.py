@@ -37,7 +37,7 @@ SPEED = {"speed": Parameter()}
 
 
 def leaf_times(animator):
-    control = animator._control
+    control = animator._runtime.control
     return control.state.leaves["time"]
 
 
@@ -142,7 +142,7 @@ def travelled(animator, dt, seconds):
     position, facing = np.zeros(3), np.array([0, 0, 0, 1.0])
     for _ in range(round(seconds / dt)):
         animator.update(dt)
-        motion = animator.root_motion
+        motion = animator.root.motion
         position = position + quaternion.rotate(facing, motion.translation)
         facing = quaternion.multiply(facing, motion.rotation)
     return position, facing
@@ -174,7 +174,7 @@ def test_extracted_poses_stay_in_place_kept_ones_travel():
         animator = mw.Animator(STICK, Graph(RootMotion("walk", mode)))
         animator.update(0.5)
         assert animator.pose.translation[0, 2] == pytest.approx(z, abs=1e-6)
-        assert animator.root_motion.translation[2] == pytest.approx(told, abs=1e-6)
+        assert animator.root.motion.translation[2] == pytest.approx(told, abs=1e-6)
 
 
 def test_root_motion_blends_by_weight_and_layers_by_mask():
@@ -186,7 +186,7 @@ def test_root_motion_blends_by_weight_and_layers_by_mask():
     assert position[2] == pytest.approx(rate * 1.5, rel=1e-3), "loops per second times metres per loop"
     layered = mw.Animator(STICK, Graph(RootMotion(LayerBlend("walk", "run", joints=("spine",)))))
     layered.update(0.25)
-    assert layered.root_motion.translation[2] == pytest.approx(0.25)
+    assert layered.root.motion.translation[2] == pytest.approx(0.25)
 
 
 # -- slots ------------------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_a_slot_plays_over_its_part_of_the_body_and_goes_away():
     m = slotted(joints=("spine",))
     m.update(0.1)
     assert place(m, 4) == 0
-    m.play_slot("act", "ten", seconds=0.2, out_seconds=0.2)
+    m.slots["act"].play("ten", seconds=0.2, out_seconds=0.2)
     m.update(0.1)
     assert place(m, 4) == pytest.approx(5.0) and place(m, 1) == 0
     m.update(0.3)
@@ -208,13 +208,13 @@ def test_a_slot_plays_over_its_part_of_the_body_and_goes_away():
     m.update(0.5)
     assert 0 < place(m, 4) < 10, "fading out before its end"
     m.update(0.3)
-    assert place(m, 4) == 0 and len(m.program.operations(0)) == 1
+    assert place(m, 4) == 0 and len(m.evaluation.program.operations(0)) == 1
 
 
 def test_slots_queue_interrupt_and_stop_without_popping():
     m = slotted()
-    m.play_slot("act", "ten", seconds=0.1, out_seconds=0.1)
-    m.play_slot("act", "up", seconds=0.1, out_seconds=0.1, queue=True)
+    m.slots["act"].play("ten", seconds=0.1, out_seconds=0.1)
+    m.slots["act"].play("up", seconds=0.1, out_seconds=0.1, queue=True)
     last, names = 0.0, []
     for _ in range(240):
         m.update(0.01)
@@ -225,24 +225,24 @@ def test_slots_queue_interrupt_and_stop_without_popping():
     rng = np.random.default_rng(1)
     for step in range(500):
         if step % 11 == 0:
-            m.play_slot(
-                "act", str(rng.choice(["ten", "up", "zero"])), seconds=0.1, loop=bool(rng.integers(2))
+            m.slots["act"].play(
+                str(rng.choice(["ten", "up", "zero"])), seconds=0.1, loop=bool(rng.integers(2))
             )
         m.update(0.01)
         assert abs(float(place(m)) - last) < 2.5
         last = float(place(m))
-    m.stop_slot("act", seconds=0.1)
+    m.slots["act"].stop(seconds=0.1)
     m.update(0.5)
     assert place(m) == pytest.approx(0)
 
 
 def test_additive_slots_add():
     m = slotted(additive=True)
-    m.play_slot("act", "plus", seconds=0.1, loop=True)
+    m.slots["act"].play("plus", seconds=0.1, loop=True)
     m.update(0.5)
     assert place(m) == pytest.approx(3.0)
     with pytest.raises(mw.errors.ValidationError, match="additive"):
-        m.play_slot("act", "ten")
+        m.slots["act"].play("ten")
 
 
 # -- rare updates -----------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def test_additive_slots_add():
 
 def test_rarely_updated_instances_are_interpolated_in_between():
     crowd = mw.Animator(STICK, Graph(ClipNode("nod", loop=False)), count=2)
-    crowd.update_every = [1, 4]
+    crowd.instances.update_every = [1, 4]
     xs = []
     for _ in range(30):
         crowd.update(0.05)
@@ -264,13 +264,13 @@ def test_rarely_updated_instances_are_interpolated_in_between():
 
 def test_rare_updates_keep_events_and_root_motion():
     crowd = mw.Animator(STICK, Graph(RootMotion("walk")), count=2)
-    crowd.update_every = [1, 5]
+    crowd.instances.update_every = [1, 5]
     names, way = [[], []], np.zeros(2)
     for _ in range(300):
         crowd.update(1 / 60)
         for n, i in zip(crowd.events.names, crowd.events.instance):
             names[i].append(n)
-        way += crowd.root_motion.translation[:, 2]
+        way += crowd.root.motion.translation[:, 2]
     assert abs(len(names[0]) - len(names[1])) <= 1 and way[0] == pytest.approx(5.0, abs=1e-3)
     assert way[1] == pytest.approx(5.0, abs=0.12)
 
@@ -330,9 +330,9 @@ def _go(m):
     [
         (_switched(), None, _go, 0.5),
         (_switched("inertia"), None, _go, 0.45),
-        (Graph(Slot("s", "rest")), lambda m: m.play_slot("s", "swing"), lambda m: m.stop_slot("s", seconds=0.1), 0.5),
+        (Graph(Slot("s", "rest")), lambda m: m.slots["s"].play("swing"), lambda m: m.slots["s"].stop(seconds=0.1), 0.5),
         (None, lambda m: m.play("swing", loop=False), lambda m: m.cross_fade("rest", 0.1), 0.5),
-        (Graph("swing"), None, lambda m: m.reset(), 0.05),
+        (Graph("swing"), None, lambda m: m.instances.reset(), 0.05),
     ],
     ids=["fade", "inertia", "slot", "by_hand", "reset"],
 )  # fmt: skip
@@ -365,15 +365,15 @@ def test_events_that_last_begin_and_end_in_turn_whatever_happens():
     )  # fmt: skip
     rng, N = np.random.default_rng(5), 6
     m = mw.Animator(SWING, graph, count=N)
-    m.update_every = [1, 1, 1, 1, 2, 3]
+    m.instances.update_every = [1, 1, 1, 1, 2, 3]
     open_, begun = np.zeros(N, int), 0
     for k in range(400):
         if k % 7 == 0:
             m["x"] = rng.integers(0, 3, N)
         if k % 31 == 0:
-            m.play_slot("s", "rest", instances=[int(rng.integers(N))])
+            m.slots["s"].play("rest", instances=[int(rng.integers(N))])
         if k % 50 == 0:
-            m.reset(instances=[int(rng.integers(N))])
+            m.instances.reset([int(rng.integers(N))])
         step, state = float(rng.choice([1 / 60, 0.1, 0.05, 0.0])), m.snapshot()
         m.update(step)
         told = m.events.all
@@ -386,9 +386,9 @@ def test_events_that_last_begin_and_end_in_turn_whatever_happens():
                 open_[n] += {"event": 1, "event_ended": -1}.get(kind, 0)
                 begun += kind == "event"
         assert ((open_ >= 0) & (open_ <= 2)).all()
-    m.reset()
+    m.instances.reset()
     m["x"] = 2.0
-    m.update_every = 1
+    m.instances.update_every = 1
     for _ in range(9):
         m.update(0.02)
         told = m.events.all
@@ -445,8 +445,8 @@ def test_travel_and_what_stays_in_the_pose_make_up_the_motion(axes):
     for _ in range(20):
         m.update(1 / 30)
         whole.update(1 / 30)
-        position = position + quaternion.rotate(facing, m.root_motion.translation)
-        facing = quaternion.multiply(facing, m.root_motion.rotation)
+        position = position + quaternion.rotate(facing, m.root.motion.translation)
+        facing = quaternion.multiply(facing, m.root.motion.rotation)
         heights.append(m.model_matrices[1, 1, 3])
         placed = quaternion.rotate(facing, m.model_matrices[1, :, 3].astype(float)) + position
         np.testing.assert_allclose(placed, whole.model_matrices[1, :, 3], atol=2e-4)
@@ -485,17 +485,17 @@ def test_hips_that_are_the_root_walk_straight_and_evenly():
     ways, turns = [], []
     for _ in range(120):
         animator.update(1 / 60)
-        ways.append(animator.place.translation)
-        turns.append(2 * np.arctan2(animator.place.rotation[1], animator.place.rotation[3]))
+        ways.append(animator.root.translation)
+        turns.append(2 * np.arctan2(animator.root.rotation[1], animator.root.rotation[3]))
     # No step of it goes to a side, or faster and slower.
     np.testing.assert_allclose(np.array(ways), np.outer(np.arange(1, 121) / 60, [0, 0, 1.4]), atol=2e-3)
     assert np.abs(turns).max() < 1e-3
     # Sway and turning are still in the pose.
-    whole = [animator.place.matrices[:, :3] @ animator.model_matrices[0, :, 3] + animator.place.translation]
+    whole = [animator.root.matrices[:, :3] @ animator.model_matrices[0, :, 3] + animator.root.translation]
     np.testing.assert_allclose(whole[0] - [0, 0, 1.4], place[60] - [0, 0, 0], atol=3e-3)
     exact = mw.Animator(stick, Graph(RootMotion("walk", smooth=0.0)))
     exact.update(0.25)
-    assert abs(exact.place.rotation[1]) > 0.05
+    assert abs(exact.root.rotation[1]) > 0.05
     assert turn is not None
 
 
@@ -504,7 +504,7 @@ def test_hips_that_turn_for_good_do_so():
     animator = mw.Animator(stick, Graph(RootMotion("walk")))
     for _ in range(50):
         animator.update(0.03)
-    assert 2 * np.arctan2(animator.place.rotation[1], animator.place.rotation[3]) == pytest.approx(
+    assert 2 * np.arctan2(animator.root.rotation[1], animator.root.rotation[3]) == pytest.approx(
         1.2, abs=2e-3
     )
     with pytest.raises(ValidationError, match="smooth"):

@@ -31,7 +31,7 @@ def slide(animator, frames=108, dt=1 / 120):
     worst, start = 0.0, [None, None]
     for _ in range(frames):
         animator.update(dt)
-        m = animator.place.matrices
+        m = animator.root.matrices
         places = animator.model_matrices[BALLS, :, 3].astype(float) @ m[:, :3].T + m[:, 3]
         heights = animator.model_matrices[FEET, 1, 3]
         for k in range(2):
@@ -48,7 +48,7 @@ def slide(animator, frames=108, dt=1 / 120):
 def test_a_longer_stride_goes_further_and_does_not_slide(scale):
     animator = mw.Animator(HERO, Graph(RootMotion(StrideWarp("walk", "x")), {"x": Parameter(default=scale)}))
     assert slide(animator) < 0.004
-    assert animator.place.translation[2] == pytest.approx(1.25 * scale * 0.9, rel=1e-3)
+    assert animator.root.translation[2] == pytest.approx(1.25 * scale * 0.9, rel=1e-3)
     plain = mw.Animator(HERO, Graph(RootMotion("walk")))
     plain.update(1 / 120 * 108)
     away = (
@@ -74,7 +74,7 @@ def test_a_turned_lower_body_walks_aslant(degrees):
     animator = mw.Animator(HERO, Graph(RootMotion(node), {"x": Parameter(default=np.radians(degrees))}))
     assert slide(animator) < 0.004
     angle = np.radians(degrees)
-    way = animator.place.translation
+    way = animator.root.translation
     np.testing.assert_allclose(way[[0, 2]] / 1.125, [np.sin(angle), np.cos(angle)], atol=2e-3)
     plain = mw.Animator(HERO, Graph(RootMotion("walk")))
     for _ in range(108):
@@ -92,7 +92,7 @@ def test_travel_in_a_mirror_turns_the_other_way():
     def way(node):
         animator = mw.Animator(HERO, Graph(RootMotion(node)))
         animator.update(0.9)
-        return animator.place.translation
+        return animator.root.translation
 
     warp = OrientationWarp("strafe_left", 0.7, "pelvis")
     np.testing.assert_allclose(way(Mirror(warp)), way(warp) * [-1, 1, 1], atol=1e-6)
@@ -127,14 +127,14 @@ def test_a_clip_by_distance_is_where_the_distance_says(rate):
         animator["x"] = left
         animator.update(1 / rate)
         brakes += len(animator.events.where("brake"))
-        assert animator.place.translation[2] == pytest.approx(2 - left, abs=2e-3)
-        clip = next(iter(animator.inspect().clips.values()))
+        assert animator.root.translation[2] == pytest.approx(2 - left, abs=2e-3)
+        clip = next(iter(animator.evaluation.inspect().clips.values()))
         if left > 0:
             assert 2 - 2 * (1 - clip.time / 2) ** 2 == pytest.approx(2 - left, abs=2e-3)
     assert brakes == 1
     for _ in range(rate):
         animator.update(0.5 / rate)
-    assert next(iter(animator.inspect().clips.values())).time == pytest.approx(2.5, abs=1e-3)
+    assert next(iter(animator.evaluation.inspect().clips.values())).time == pytest.approx(2.5, abs=1e-3)
 
 
 def test_distance_since_the_start_and_by_a_curve():
@@ -143,7 +143,7 @@ def test_distance_since_the_start_and_by_a_curve():
     for distance, time in ((0.0, 0.0), (1.5, 1.0), (0.875, 0.5)):
         animator["x"] = distance
         animator.update(0.01)
-        assert next(iter(animator.inspect().clips.values())).time == pytest.approx(time, abs=1e-3)
+        assert next(iter(animator.evaluation.inspect().clips.values())).time == pytest.approx(time, abs=1e-3)
     clip = character.clips["stop"].replace(curves=(mw.Curve("height", [0.0, 1.0], [-3.0, 0.0]),))
     landing = mw.Character(character.skeleton, (), [clip])
     animator = mw.Animator(
@@ -151,7 +151,7 @@ def test_distance_since_the_start_and_by_a_curve():
     )
     animator["x"] = 1.5
     animator.update(0.01)
-    assert next(iter(animator.inspect().clips.values())).time == pytest.approx(0.5)
+    assert next(iter(animator.evaluation.inspect().clips.values())).time == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("value", [-5.0, 1e9])
@@ -159,7 +159,7 @@ def test_odd_distances_are_held_at_an_end(value):
     animator = mw.Animator(stop(), Graph(DistanceMatch("stop", "x"), {"x": Parameter(default=1.0)}))
     animator["x"] = value
     animator.update(0.1)
-    assert 0 <= next(iter(animator.inspect().clips.values())).time <= 2.5
+    assert 0 <= next(iter(animator.evaluation.inspect().clips.values())).time <= 2.5
     assert np.isfinite(animator.pose.translation).all()
 
 

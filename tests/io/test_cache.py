@@ -18,7 +18,7 @@ from io_worlds import everything, same
 
 import marrow as mw
 from marrow.errors import FormatError
-from marrow.io import cache, native, registry
+from marrow.io import cache, marrow_file, registry
 
 BVH = """HIERARCHY
 ROOT Hips
@@ -187,7 +187,7 @@ def test_a_full_disk_does_no_harm(walk: Path, place: Path, monkeypatch: pytest.M
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(native, "write_container", full)
+    monkeypatch.setattr(marrow_file, "write_container", full)
     assert end(mw.load(walk)) == end(mw.load(walk))
     assert entries(place) == []
     assert list(place.glob(".*.tmp")) == []
@@ -364,12 +364,12 @@ def test_a_neighbour_that_was_missing_and_appears_is_read(tmp_path: Path, import
 LOAD = "import sys, marrow as mw; print(len(mw.load(sys.argv[1]).clips))"
 SLOW_WRITE = """
 import sys, time, marrow as mw
-from marrow.io import native
+from marrow.io import marrow_file
 def slow(file, tensors, metadata):
     file.write(b"x" * 5000); file.flush()
     print("writing", flush=True)
     time.sleep(600)
-native.write_container = slow
+marrow_file.write_container = slow
 mw.load(sys.argv[1])
 """
 
@@ -409,3 +409,20 @@ def test_everything_survives_the_cache(tmp_path: Path, monkeypatch: pytest.Monke
     same(everything(), mw.load(path))
     monkeypatch.setattr(registry.Format, "load_module", lambda self: pytest.fail("imported again"))
     same(everything(), mw.load(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("5MB", 5_000_000), ("1.5 GiB", 3 << 29), ("64k", 64_000), ("7", 7), ("2kib", 2048), ("", 2 << 30)],
+)
+def test_a_size_may_have_a_unit(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> None:
+    monkeypatch.setenv("MARROW_CACHE_LIMIT", text)
+    assert cache.info().limit == size
+
+
+@pytest.mark.parametrize("text", ["much", "-1", "5 apples", "1e9", "3iB"])
+def test_what_is_no_size_is_said_once(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("MARROW_CACHE_LIMIT", text)
+    with pytest.warns(UserWarning, match=f"MARROW_CACHE_LIMIT='{text}' is no size") as said:
+        assert cache.info().limit == cache.info().limit == 2 << 30
+    assert len(said) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import warnings
 from pathlib import Path
 
 import pytest
@@ -261,6 +262,23 @@ def test_a_place_where_no_folder_can_be_made_is_no_error(
     monkeypatch.setenv("MARROW_CACHE", str(file))
     assert cache.info().problem == f"cannot be made: {file} is not a folder"
     assert file.read_text() == "a file"
+
+
+def test_a_named_folder_that_cannot_be_written_is_said_once(
+    walk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(
+        *_: object, **__: object
+    ) -> str:  # as /proc does, also to root, whose permissions allow everything
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setenv("MARROW_CACHE", str(tmp_path))
+    monkeypatch.setattr("tempfile.mkdtemp", refused)
+    with pytest.warns(UserWarning, match="loaded without a cache: .* cannot be written to"):
+        mw.load(walk)
+    with warnings.catch_warnings(action="error"):
+        mw.load(walk)
+    assert run(["cache", "info"]) == 0 and "not used: this folder cannot be made" in capsys.readouterr().out
 
 
 def test_a_relative_folder_and_a_linked_one_work(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from compiling import arrays_of
-from marrow.kernels.language.kernel import Frame, Kernel
+from marrow.kernels.language.kernel import CallFrame, Kernel
 
 TRIPLE = "aarch64-unknown-linux-gnu"
 COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
@@ -98,7 +98,7 @@ class Recorder:
     def __init__(self, each: int) -> None:
         self.each, self.calls = each, list[Call]()
 
-    def __call__(self, frame: Frame, run: Callable[[], None]) -> None:
+    def __call__(self, frame: CallFrame, run: Callable[[], None]) -> None:
         kernel, arrays = frame.kernel, arrays_of(frame)
         if sum(c.kernel is kernel for c in self.calls) >= self.each:
             run()

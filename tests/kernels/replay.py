@@ -130,41 +130,43 @@ def real(names: tuple[str, ...]) -> dict[str, mw.Character]:
 
 
 def skinned(characters: dict[str, mw.Character]) -> dict[str, str]:
-    """Every method; what else is asked for, batches and threads must not matter."""
+    """Every skinning; what else is asked for, batches and threads must not matter."""
     out = {}
     for name, character in characters.items():
         hashed = Hash()
         poses = posed(character, 7)
         for pose in (poses, stretched(poses)):
             hashed.add(pose.translation, pose.rotation, pose.scale, pose.morphs)
-            for method in METHODS:
-                whole = mw.skin(character, pose, method=method)
+            for skinning in METHODS:
+                whole = mw.skin(character, pose, skinning=skinning)
                 hashed.add(whole.positions, whole.normals, whole.tangents)
-                check_independence(character, pose, method, whole)
+                check_independence(character, pose, skinning, whole)
         out[f"skin {name}"] = str(hashed)
     return out
 
 
-def check_independence(character: mw.Character, pose: mw.Pose, method: str, whole: mw.Surface) -> None:
+def check_independence(character: mw.Character, pose: mw.Pose, skinning: str, whole: mw.Surface) -> None:
     """The same numbers from fewer outputs, other batches, several threads and a mesh by itself."""
 
     def same(a: Any, b: Any, what: str) -> None:
         if a is not None and b is not None and not np.array_equal(a, b, equal_nan=True):
-            raise AssertionError(f"{character.name}: {method}: {what} changes the result")
+            raise AssertionError(f"{character.name}: {skinning}: {what} changes the result")
 
     for normals, tangents in ((False, False), (True, False)):
-        part = mw.skin(character, pose, method=method, normals=normals, tangents=tangents)
+        part = mw.skin(character, pose, skinning=skinning, normals=normals, tangents=tangents)
         same(part.positions, whole.positions, "which outputs are asked for")
         same(part.normals, whole.normals, "which outputs are asked for")
     for k in (0, len(pose) - 1):
-        one = mw.skin(character, pose[k], method=method)
+        one = mw.skin(character, pose[k], skinning=skinning)
         for field in ("positions", "normals", "tangents"):
             if getattr(one, field) is not None:
                 same(getattr(one, field), getattr(whole, field)[k], "the size of the batch")
     worth, jobs.WORTH_SECONDS = jobs.WORTH_SECONDS, 1e-9
     try:
-        same(mw.skin(character, pose, method=method, threads=3).positions, whole.positions, "threads")
-        same(mw.skin(character, pose[1], method=method, threads=3).positions, whole.positions[1], "threads")
+        same(mw.skin(character, pose, skinning=skinning, threads=3).positions, whole.positions, "threads")
+        same(
+            mw.skin(character, pose[1], skinning=skinning, threads=3).positions, whole.positions[1], "threads"
+        )
     finally:
         jobs.WORTH_SECONDS = worth
 
@@ -188,7 +190,7 @@ def crowd(updates: int, count: int) -> str:
     character = mw.samples.mannequin()
     animator = mw.Animator(character, mw.samples.mannequin_graph(), count=count)
     n, hashed = np.arange(count), Hash()
-    animator.update_every = 1 + (n % 3 == 2)
+    animator.instances.update_every = 1 + (n % 3 == 2)
     for k in range(updates):
         phase = (k % 90) / 90
         if k % 30 == 0:
@@ -208,9 +210,9 @@ def crowd(updates: int, count: int) -> str:
                 ("jump", "turn_left", "turn_right")[k // 30 % 3], instances=n[n % 2 == k // 30 % 2]
             )
         if k % 100 == 40:
-            animator.play_slot("action", "attack", instances=n[n % 3 == 0])
+            animator.slots["action"].play("attack", instances=n[n % 3 == 0])
         animator.update((1 / 60, 1 / 30, 1 / 144, 0.25)[k % 11 % 4])
-        events, motion = animator.events.all, animator.root_motion
+        events, motion = animator.events.all, animator.root.motion
         hashed.add(events.instance, events.time, events.weight, motion.translation, motion.rotation)
         if k % 12 == 0 or k == updates - 1:
             hashed.add(animator.matrices, animator.pose.morphs)
@@ -225,8 +227,8 @@ def few() -> dict[str, str]:
     resampled = clip.resampled().sample(np.linspace(0, clip.duration, 5))
     hashed.add(resampled.translation, resampled.rotation, resampled.scale)
     for pose in (poses, stretched(poses)):
-        for method in METHODS:
-            surface = mw.skin(character, pose, method=method)
+        for skinning in METHODS:
+            surface = mw.skin(character, pose, skinning=skinning)
             hashed.add(surface.positions, surface.normals, surface.tangents)
     return {"a few skins": str(hashed), "a few updates": lizards()}
 

@@ -10,7 +10,7 @@ pytest.importorskip("llvmlite")
 from compiling import make
 from marrow.kernels.backend import Checked, KernelFault
 from marrow.kernels.language.annotations import F, N, Out, f4, f8
-from marrow.kernels.language.kernel import Frame
+from marrow.kernels.language.kernel import CallFrame
 from marrow.kernels.language.lanes import block
 
 
@@ -50,7 +50,7 @@ def backend():
 
 
 def run(backend, function, **arguments):
-    frame = Frame(make(function))
+    frame = CallFrame(make(function))
     frame.put(**arguments)
     entry, place = backend.entry(frame)
     entry(place)

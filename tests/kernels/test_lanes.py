@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 pytest.importorskip("llvmlite")
 
 from compiling import MachineCode, assert_same, bits, from_source, make
-from marrow.kernels import program, skinning
+from marrow.kernels import pose_programs, skinning
 from marrow.kernels.language.lanes import Block, block
 from marrow.kernels.language.numpy_lanes import fused
 from marrow.kernels.operations import OPERATIONS
@@ -105,7 +105,7 @@ def test_fused_with_what_is_not_finite():
 # -- every formula --------------------------------------------------------------------------------------------------------
 
 BLOCKS = {f"{o.name}_{k}": formula for o in OPERATIONS for k, formula in enumerate(o.formulas)}
-BLOCKS |= {name: thing for name, thing in vars(program).items() if isinstance(thing, Block)}
+BLOCKS |= {name: thing for name, thing in vars(pose_programs).items() if isinstance(thing, Block)}
 BLOCKS["copy_lanes"] = copy_lanes
 HOSTILE = [0.0, -0.0, 1.0, -1.0, SMALLEST, -SMALLEST, 2.0**-126, LARGEST, math.inf, -math.inf, math.nan]
 

@@ -14,7 +14,7 @@ from compiling import watch
 from marrow.animation import ClipBank
 from marrow.errors import MarrowError
 from marrow.graph.program import PoseEvaluator, Procedurals, Program
-from marrow.kernels import program as kernel
+from marrow.kernels import pose_programs as kernel
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS, ReferenceWorld, codes, run_reference
 from marrow.kernels.operations.inertia import PROFILE

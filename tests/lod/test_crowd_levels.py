@@ -27,7 +27,7 @@ def prod(crowds, rng, N):
             if name in crowd.parameters:
                 crowd[name] = value
         crowd.trigger("jump", instances=jumping)
-        crowd.play_slot("action", "attack", instances=acting)
+        crowd.slots["action"].play("attack", instances=acting)
 
 
 def crowds(count, N=6):
@@ -50,7 +50,7 @@ def test_joints_of_a_level_have_the_bits_they_have_in_full():
         if step % 4:
             continue
         seen = np.flatnonzero(crowd.levels >= 0)
-        groups = crowd.level_groups()
+        groups = crowd.evaluation.level_groups()
         assert sorted(np.concatenate([g.instances for g in groups])) == seen.tolist()
         for group in groups:
             J = joints[group.level]
@@ -81,7 +81,7 @@ def test_joints_a_level_lacks_are_at_rest():
     wanted = mw.skinning_matrices(mannequin(), model)
     np.testing.assert_allclose(crowd.matrices, wanted, atol=1e-5)
     out = np.empty_like(crowd.matrices)
-    crowd.evaluate(palette=out)
+    crowd.evaluation.write(palette=out)
     np.testing.assert_array_equal(out, crowd.matrices)
 
 
@@ -160,7 +160,7 @@ def test_events_states_and_travel_are_those_of_a_twin_in_full(rates):
             one.update(1 / 60)
             happened = one.events.all
             told[k] += zip(happened.instance, happened.kinds, happened.names, happened.time.round(9))
-            motion = one.root_motion
+            motion = one.root.motion
             way[k] += mw.math.quaternion.rotate(heading[k], motion.translation)
             heading[k] = mw.math.quaternion.multiply(heading[k], motion.rotation)
 
@@ -180,13 +180,13 @@ def test_events_states_and_travel_are_those_of_a_twin_in_full(rates):
             levels = rng.integers(-1, L, N)
             crowd.levels = Chosen(levels) if rates else levels
         if step % 3 == 0:
-            crowd.level_groups()
+            crowd.evaluation.level_groups()
         update()
     if rates:  # all come to the present
         crowd.levels = Chosen(np.zeros(N, np.int64))
         for _ in range(12):
             update()
-        assert crowd.update_every.tolist() == [1] * N
+        assert crowd.instances.update_every.tolist() == [1] * N
     assert sorted(told[0]) == sorted(told[1]) and len(told[1]) > 30
     np.testing.assert_allclose(way[0], way[1], atol=1e-9 if not rates else 1e-4)
     np.testing.assert_allclose(heading[0], heading[1], atol=1e-9 if not rates else 1e-6)
@@ -210,13 +210,13 @@ def test_rates_that_change_make_neither_pose_nor_place_jump():
         for step in range(300):
             if step % 3 == 0 and step < 270:
                 some = rng.random(N) < 0.2
-                rates = np.where(some, rng.integers(1, 9, N), crowd.update_every)
-                crowd.update_every = rates
+                rates = np.where(some, rng.integers(1, 9, N), crowd.instances.update_every)
+                crowd.instances.update_every = rates
                 crowd.levels = np.where(rates > 3, 2, np.where(rates > 1, 1, 0))
             if step == 270:
-                crowd.update_every, crowd.levels = 1, 0
+                crowd.instances.update_every, crowd.levels = 1, 0
             crowd.update(1 / 60)
-            ways.append(crowd.root_motion.translation[:, 2].copy())
+            ways.append(crowd.root.motion.translation[:, 2].copy())
             seen.append(np.array(told(crowd, ways)))
         steps = np.diff(np.array(seen), axis=0) * 60
         assert steps.max() < 2.0 + 1e-3 and steps.min() > -1e-4
@@ -231,7 +231,7 @@ def test_joints_come_back_without_a_jump_where_updates_are_rare():
     character = mw.Character(BONES, (), [clip], name="waver")
     character = character.replace(reduced=with_levels(character, (2, 1, 0.1)).reduced)
     crowd = mw.Animator(character, Graph(ClipNode("arm", loop=False)), count=1)
-    crowd.update_every = 4
+    crowd.instances.update_every = 4
     crowd.levels = [0]
     seen = []
     for step in range(60):
@@ -252,13 +252,13 @@ def test_hidden_instances_keep_time_and_have_no_poses(monkeypatch):
     crowd, twin = crowds(2, 3)
     crowd.levels = -1
     ran = []
-    evaluate = crowd._levels._evaluate
-    monkeypatch.setattr(crowd._levels, "_evaluate", lambda *a: (ran.append(a[2]), evaluate(*a)))
+    evaluate = crowd._runtime.levels._evaluate
+    monkeypatch.setattr(crowd._runtime.levels, "_evaluate", lambda *a: (ran.append(a[2]), evaluate(*a)))
     for one in (crowd, twin):
         one["speed"] = [0, 2, 4]
         for _ in range(30):
             one.update(1 / 30)
-    assert crowd.level_groups() == () and not ran
+    assert crowd.evaluation.level_groups() == () and not ran
     assert len(crowd.skin()) == 3 and crowd.skin()[0] is None and crowd.skin().triangles == 0
     crowd.levels = 0
     np.testing.assert_array_equal(crowd.matrices, twin.matrices)
@@ -267,9 +267,9 @@ def test_hidden_instances_keep_time_and_have_no_poses(monkeypatch):
 def test_instances_that_come_and_go_keep_their_levels():
     crowd, _ = crowds(2, 4)
     crowd.levels = [0, 1, 2, 3]
-    crowd.add(2)
+    crowd.instances.add(2)
     assert crowd.levels.tolist() == [0, 1, 2, 3, 0, 0]
-    crowd.remove(instances=[1, 4])
+    crowd.instances.remove([1, 4])
     assert crowd.levels.tolist() == [0, 2, 3, 0]
     moment = crowd.snapshot()
     crowd.update(0.3)
@@ -279,8 +279,8 @@ def test_instances_that_come_and_go_keep_their_levels():
     np.testing.assert_array_equal(crowd.matrices, now)
     crowd.replace_graph(mw.samples.locomotion_graph())
     assert crowd.levels.tolist() == [0, 2, 3, 0]
-    assert len(crowd.level_groups()) == 3
-    crowd.reset()
+    assert len(crowd.evaluation.level_groups()) == 3
+    crowd.instances.reset()
     assert np.isfinite(crowd.matrices).all()
 
 

@@ -9,7 +9,7 @@ import pytest
 from lod_worlds import boundary_edges, distances, surface_points
 
 import marrow as mw
-from marrow.lod.stored import chosen, read_choices, with_choices, write_choices
+from marrow.lod.level_choices import chosen, read_choices, with_choices, write_choices
 
 
 @pytest.mark.parametrize("name", mw.samples.NAMES)

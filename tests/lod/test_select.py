@@ -331,7 +331,7 @@ def test_rates_and_levels_go_to_the_crowd_together():
     transforms = standing([[0, 0, 0], [0, 0, 12], [0, 0, 300], [0, 0, -300]])
     crowd.levels = selection = selector.select(camera, transforms)
     assert crowd.levels.tolist() == selection.levels.tolist() == [0, 2, 3, -1]
-    assert crowd.update_every.tolist() == [1, 2, 4, 1]
+    assert crowd.instances.update_every.tolist() == [1, 2, 4, 1]
     assert selection.counts(4) == [1, 0, 1, 1]
     by_hand = mw.Animator(character, count=4)
     with pytest.raises(ValidationError, match="graph"):

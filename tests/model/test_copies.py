@@ -47,7 +47,7 @@ def hero(seed=0):
 def use(who):
     """Fills what is kept beside an asset, and answers with numbers that depend on all of it."""
     poses = pose(np.random.default_rng(3), who.skeleton, (2,))
-    results = [mw.skin(who, poses, method=m).positions for m in ("linear", "dual_quaternion", "blended")]
+    results = [mw.skin(who, poses, skinning=m).positions for m in ("linear", "dual_quaternion", "blended")]
     box = mw.bounds(who, poses, exact=False)
     who.meshes[0].influence_counts, who.vertex_offsets, who.clips["turn"].key_rate
     crowd = mw.Animator(who, count=2)

@@ -8,7 +8,7 @@ import pytest
 import marrow as mw
 from marrow.math import quaternion
 from marrow.motion import filters, reduce
-from marrow.motion.travelling import travel_speed
+from marrow.motion.root_motion import travel_speed
 
 BONES = mw.Skeleton(("root", "arm"), [-1, 0])
 

@@ -100,7 +100,7 @@ def test_limits_are_exit_codes(files: Path, tmp_path: Path, capsys: pytest.Captu
         (["retime", "--duration", "3", "--clip", "walk"], {"walk": 3.0}),
         (["smooth", "--method", "one-euro", "--clip", "walk"], {"walk": WALK}),
         (["retime", "--speed", "2", "--clip", "walk"], {"walk": WALK / 2}),
-        (["resample", "--fps", "24", "--clip", "walk"], {"walk": WALK}),
+        (["resample", "--rate", "24", "--clip", "walk"], {"walk": WALK}),
         (["rename", "walk=stroll"], {"stroll": WALK}),
         (["mirror", "--clip", "strafe_left"], {"strafe_left": None}),
         (["smooth", "--cutoff", "8", "--method", "gauss", "--clip", "walk"], {"walk": WALK}),

@@ -10,8 +10,8 @@ import marrow as mw
 from builders import pose as random_pose
 from marrow.graph import Mirror
 from marrow.math import quaternion
+from marrow.motion.joint_names import other_side
 from marrow.motion.mirror import mirror_map, mirrored_pose
-from marrow.motion.names import other_side
 
 
 @pytest.fixture(scope="module")

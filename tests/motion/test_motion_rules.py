@@ -25,12 +25,12 @@ def rules(hero: mw.Character, *clips: mw.Clip) -> set[str]:
     }  # fmt: skip
 
 
-def changed(clip: mw.Clip, change, fps: float = 60) -> mw.Clip:
+def changed(clip: mw.Clip, change, rate: float = 60) -> mw.Clip:
     """The clip with its frames changed by `change(times, pose)`."""
-    times = np.arange(round(clip.duration * fps) + 1) / fps
+    times = np.arange(round(clip.duration * rate) + 1) / rate
     pose = clip.sample(times)
     change(times, pose)
-    return mw.Clip.from_poses(clip.name, clip.skeleton, pose, fps, events=clip.events)
+    return mw.Clip.from_poses(clip.name, clip.skeleton, pose, rate, events=clip.events)
 
 
 def test_good_clips_are_left_alone(hero: mw.Character) -> None:

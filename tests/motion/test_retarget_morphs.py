@@ -140,7 +140,7 @@ def test_every_way_to_another_rig_keeps_the_curve(
         tmp_path / "out",
         character=str(character),
         features=("morphs", "rotations"),
-        fps=4.0,
+        rate=4.0,
         workers=0,
         split=1,
     )

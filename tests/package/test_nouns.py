@@ -11,7 +11,7 @@ import pytest
 import marrow as mw
 from marrow.errors import UnknownNameError
 from marrow.graph import nodes
-from marrow.motion import mapping
+from marrow.motion import bone_map
 
 BONES = mw.Skeleton(("root", "tip"), [-1, 0])
 CLIP = mw.Clip("nod", BONES, [mw.Track(1, "scale", [0, 1], np.ones((2, 3)))])
@@ -19,7 +19,7 @@ MESH = mw.Mesh("box", np.eye(3), [[0, 1, 2]], [[0]] * 3, [[1.0]] * 3, [0], np.ey
 POINT = mw.graph.Point1D(0.0, "nod")
 EXAMPLES = {
     mw.BoneMap: (
-        lambda: mw.BoneMap(BONES, BONES, (mapping.ChainPair("root", (0,), (0,)),), humanoid=False),
+        lambda: mw.BoneMap(BONES, BONES, (bone_map.ChainPair("root", (0,), (0,)),), humanoid=False),
         {"notes": ("mine",)},
     ),
     mw.Character: (lambda: mw.Character(BONES, (MESH,), (CLIP,)), {"name": "hero"}),
@@ -53,10 +53,10 @@ EXAMPLES = {
     mw.graph.Transition: (lambda: mw.graph.Transition("a", "b"), {"seconds": 0.5}),
 }
 RESULTS = {
-    "Adapter", "Bounds", "ClipBank", "CompiledGraph", "CrowdGroup", "FeatureStatistics", "Finding", "FootQuality", "Frame",
-    "FunctionCall", "GraphMoment", "InfluenceLimit", "JointPixels", "LevelGroup", "MirrorMap", "MotionQuality", "Palette",
-    "Placement", "Program", "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip",
-    "Selection", "Snapshot", "Surface", "Window",
+    "Adapter", "Bounds", "ClipBank", "CompiledGraph", "CrowdGroup", "EvaluationJob", "FeatureStatistics", "Finding",
+    "FootQuality", "Frame", "FunctionCall", "GraphMoment", "InfluenceLimit", "JointPixels", "LevelEvaluation",
+    "LevelGroup", "MirrorMap", "MotionQuality", "Palette", "Program", "Reduced", "Report", "ReportLine",
+    "ResamplingError", "Rig", "RootMotionDelta", "SampledClip", "Selection", "Snapshot", "Surface", "Window",
 }  # fmt: skip
 """What is worked out for people, not described by them."""
 

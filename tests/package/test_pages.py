@@ -135,7 +135,7 @@ def test_the_commands_and_the_code_of_the_studio_run(tmp_path: Path, monkeypatch
         return opened[-1]
 
     turns = iter([True, True, False])
-    monkeypatch.setattr(mw.View, "running", property(lambda _: next(turns)))
+    monkeypatch.setattr(mw.StudioView, "running", property(lambda _: next(turns)))
     monkeypatch.setattr(mw, "view", quietly)
     try:
         for code in blocks("docs/studio.md", "python"):

@@ -23,7 +23,7 @@ import marrow as mw
 from marrow.kernels.backend import backend
 figure = mw.load(sys.argv[1])
 walk = figure.clips[0]
-surface = mw.skin(figure, walk.sample(np.linspace(0, 1, 5)), method="dual_quaternion")
+surface = mw.skin(figure, walk.sample(np.linspace(0, 1, 5)), skinning="dual_quaternion")
 assert np.isfinite(surface.positions).all() and np.ptp(surface.positions, axis=0).max() > 0
 solo = mw.Animator(figure)
 solo.play(walk.name)

@@ -102,11 +102,11 @@ CALLS = {
     mw.unpack_weights: {"packed": mw.pack_weights(BODY.weights)},
     mw.skinning_matrices: {"character": WHOLE, "model": MODEL, "out": np.empty((2, J, 3, 4), np.float32)},
     mw.skin: {
-        "thing": WHOLE, "pose": POSES, "method": "blended", "influences": 3, "normals": True, "tangents": True,
+        "thing": WHOLE, "pose": POSES, "skinning": "blended", "influences": 3, "normals": True, "tangents": True,
         "morphs": [0.5, 0.5], "skeleton": None, "threads": 1, "out": mw.skin(WHOLE, POSES),
     },
     mw.bounds: {
-        "thing": WHOLE, "pose": POSES, "exact": False, "method": "blended", "morphs": [0.5, 0.5], "skeleton": None,
+        "thing": WHOLE, "pose": POSES, "exact": False, "skinning": "blended", "morphs": [0.5, 0.5], "skeleton": None,
         "threads": 1,
     },
     mw.blend: {"poses": [BONES.rest, BONES.rest], "weights": [0.5, 0.5]},

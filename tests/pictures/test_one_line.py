@@ -10,7 +10,7 @@ import marrow as mw
 from builders import skeleton
 from marrow.errors import FormatError, MarrowError, UnknownNameError, ValidationError
 from marrow.pictures import picture
-from marrow.scene import timed_scene as shot
+from marrow.scene import timed_scene
 
 SMALL = {"size": (96, 96), "ground": False, "background": (1.0, 1.0, 1.0)}
 
@@ -70,7 +70,7 @@ def test_one_line_for_everything(hero, tmp_path):
     solo.update(0.3)
     moving = mw.render(solo, **SMALL)
     assert np.abs(np.asarray(step, int) - np.asarray(moving)).mean() < 4
-    assert solo.time == pytest.approx(0.3)
+    assert solo.playback.time == pytest.approx(0.3)
     assert step.camera is not None
     assert step._repr_png_().startswith(b"\x89PNG")
 
@@ -103,7 +103,7 @@ def test_time_of_an_animator_runs_a_twin_of_it(hero):
 
 def test_parameters_are_set_when_they_are_due(hero):
     graph = mw.samples.mannequin_graph()
-    made = shot.shot_of(
+    made = timed_scene.timed_scene_of(
         hero, graph=graph, steps=[(0.5, "speed", 3.0), (0.0, "speed", 1.0), (1.0, "jump", None)]
     )
     (part,) = made.parts
@@ -123,10 +123,13 @@ def test_parameters_are_set_when_they_are_due(hero):
 
 def test_several_stand_side_by_side_in_order_and_apart(hero):
     lizard = mw.samples.lizard().levels[-1]
-    made = shot.shot_of([hero, lizard, hero], clip=None)
+    made = timed_scene.timed_scene_of([hero, lizard, hero], clip=None)
     boxes = [
         (p[:, 0].min(), p[:, 0].max())
-        for p in (np.concatenate([shot.reach(mw.Scene(actor), shot.AXES)]) for actor in made.scene.actors)
+        for p in (
+            np.concatenate([timed_scene.reach(mw.Scene(actor), timed_scene.AXES)])
+            for actor in made.scene.actors
+        )
     ]
     assert boxes[0][1] < boxes[1][0]
     assert boxes[1][1] < boxes[2][0]
@@ -138,12 +141,12 @@ def test_several_stand_side_by_side_in_order_and_apart(hero):
 
 
 def test_a_crowd_is_many_in_different_moments(hero):
-    made = shot.shot_of(hero, clip="walk", crowd=7)
+    made = timed_scene.timed_scene_of(hero, clip="walk", crowd=7)
     (actor,) = made.scene.actors
     assert actor.animator.count == 7
     made.seek(0.5)
     assert len(np.unique(actor.animator.pose.rotation[:, 5].round(4), axis=0)) == 7
-    places = actor.animator.place.translation
+    places = actor.animator.root.translation
     apart = np.linalg.norm(places[:, None] - places, axis=-1) + 9 * np.eye(7)
     assert apart.min() > 0.5
     made.seek(0.0)
@@ -212,7 +215,7 @@ def test_wrong_calls_are_told(hero, tmp_path):
     for options in (
         {"time": -1.0}, {"time": float("nan")}, {"size": (0, 4)}, {"size": 7}, {"size": (10**6, 10**6)},
         {"camera": "nowhere"}, {"clip": "walk", "graph": mw.samples.mannequin_graph()}, {"parameters": {"speed": 1}},
-        {"skinning": "softly"}, {"crowd": 0}, {"background": "plaid"}, {"clip": lizard.clips[0]}, {"path": "ray"},
+        {"skinning": "softly"}, {"crowd": 0}, {"background": "plaid"}, {"clip": lizard.clips[0]}, {"render_path": "ray"},
         {"graph": 7}, {"graph": "no.json"},
     ):  # fmt: skip
         with pytest.raises(MarrowError):
@@ -230,7 +233,7 @@ def test_wrong_calls_are_told(hero, tmp_path):
 def test_videos_show_what_pictures_show(hero, tmp_path):
     told = []
     count = mw.render_video(
-        hero, tmp_path / "a.apng", clip="wave", time=0.2, duration=0.3, fps=20, camera="front",
+        hero, tmp_path / "a.apng", clip="wave", time=0.2, duration=0.3, rate=20, camera="front",
         progress=lambda done, whole: told.append((done, whole)), **SMALL,
     )  # fmt: skip
     assert count == 6
@@ -242,12 +245,12 @@ def test_videos_show_what_pictures_show(hero, tmp_path):
         image.seek(k)
         frame = np.asarray(image.convert("RGBA"))
         if camera is None:  # the camera sees all of the clip: the video's own, not one for each moment
-            made = shot.shot_of(hero, clip="wave", time=0.0)
+            made = timed_scene.timed_scene_of(hero, clip="wave", time=0.0)
             times, points = made.survey(0.2 + np.arange(6) / 20, picture.edges("front", (96, 96)))
             camera = picture.CameraTrack("front", (96, 96), times, points).at(0.2)
         alone = mw.render(hero, clip="wave", time=0.2 + k / 20, **(SMALL | {"camera": camera}))
         assert np.abs(frame.astype(int) - np.asarray(alone)).max() <= 1
-    assert mw.render_video(hero, tmp_path / "b.gif", clip="walk", fps=10, **SMALL) == round(
+    assert mw.render_video(hero, tmp_path / "b.gif", clip="walk", rate=10, **SMALL) == round(
         10 * hero.clips["walk"].duration
     )
 
@@ -255,7 +258,7 @@ def test_videos_show_what_pictures_show(hero, tmp_path):
 def test_a_turntable_goes_round_once(hero, tmp_path):
     still = hero.replace(clips=())
     count = mw.render_video(
-        still, tmp_path / "a.apng", turntable=True, camera="front", duration=0.8, fps=10, **SMALL
+        still, tmp_path / "a.apng", turntable=True, camera="front", duration=0.8, rate=10, **SMALL
     )
     assert count == 8
     image = Image.open(tmp_path / "a.apng")

@@ -134,12 +134,12 @@ def test_a_picture_and_a_video_from_the_command_line(shelf, here, capsys):
     np.testing.assert_array_equal(made, np.asarray(same))
     assert call(capsys, "render", hero, "-o", "a.png")[0] == 2  # it is there already
     for words, suffix, frames in (
-        (("--clip", "wave", "--duration", "0.2", "--fps", "10"), "apng", 2),
-        (("--turntable", "--duration", "0.3", "--fps", "10", "--transparent"), "webp", 3),
-        (("--graph", "mannequin", "--set", "speed=2", "--duration", "0.2", "--fps", "10"), "gif", 2),
-        (("--crowd", "3", "--duration", "0.2", "--fps", "10"), "gif", 2),
-        ((str(shelf / "small.glb"), "--duration", "0.2", "--fps", "10"), "gif", 2),
-        (("--compare", str(shelf / "small.glb"), "--duration", "0.2", "--fps", "10"), "gif", 2),
+        (("--clip", "wave", "--duration", "0.2", "--rate", "10"), "apng", 2),
+        (("--turntable", "--duration", "0.3", "--rate", "10", "--transparent"), "webp", 3),
+        (("--graph", "mannequin", "--set", "speed=2", "--duration", "0.2", "--rate", "10"), "gif", 2),
+        (("--crowd", "3", "--duration", "0.2", "--rate", "10"), "gif", 2),
+        ((str(shelf / "small.glb"), "--duration", "0.2", "--rate", "10"), "gif", 2),
+        (("--compare", str(shelf / "small.glb"), "--duration", "0.2", "--rate", "10"), "gif", 2),
     ):
         who = "mannequin" if "--graph" in words else hero
         code, said = call(capsys, "render", who, *words, "-o", f"v.{suffix}", "--size", "48", "-f")
@@ -163,7 +163,7 @@ def test_a_picture_and_a_video_from_the_command_line(shelf, here, capsys):
         (("mannequin", "-o", "a.gif", "--graph", "mannequin", "--set", "speed"), "NAME=VALUE"),
         (("mannequin", "-o", "a.gif", "--graph", "mannequin"), "--duration"),
         (("mannequin", "-o", "a.mp4", "--transparent"), ".webm"),
-        (("mannequin", "-o", "a.gif", "--fps", "60"), "at most 50"),
+        (("mannequin", "-o", "a.gif", "--rate", "60"), "at most 50"),
         (("mannequin", "-o", "a.png", "--graph", "manequin"), "did you mean the sample 'mannequin'"),
         (("mannequin", "-o", "a.png", "--scale", "0"), "load.scale: expected more than 0"),
         (("mannequin", "-o", "no/a.png"), "does not exist"),
@@ -178,7 +178,7 @@ def test_wrong_calls_say_what_to_do(here, capsys, words, says):
 
 
 def test_what_is_missing_names_its_remedy(here, capsys, monkeypatch):
-    def missing(path="forward"):
+    def missing(render_path="forward"):
         raise MissingExtraError("wgpu", "gpu", "computing on the GPU")
 
     monkeypatch.setattr(picture, "shared_renderer", missing)
@@ -190,7 +190,7 @@ def test_what_is_missing_names_its_remedy(here, capsys, monkeypatch):
     assert "no pictures" in said
     assert "<img" not in (here / "a.html").read_text()
 
-    def none(path="forward"):
+    def none(render_path="forward"):
         raise NoAdapterError("no GPU was found")
 
     monkeypatch.setattr(picture, "shared_renderer", none)

@@ -66,7 +66,7 @@ def decoded(path, alpha):
 )
 def test_frames_come_back_in_number_order_colour_and_time(tmp_path, name, codec, alpha, size):
     path = tmp_path / name
-    with mw.VideoWriter(path, size, fps=20, codec=codec, transparent=alpha) as video:
+    with mw.VideoWriter(path, size, rate=20, codec=codec, transparent=alpha) as video:
         even = codec is not None or path.suffix in (".mp4", ".webm", ".mkv", ".mov")
         W, H = video.size
         assert (tuple(side + side % 2 for side in size) if even else size) == (W, H)
@@ -118,8 +118,8 @@ def test_frames_of_a_gif_take_palettes_of_their_own_where_colours_change():
 def test_times_are_rounded_so_that_nothing_is_lost():
     assert sum(animations.ticks(30, 100, k) for k in range(300)) == 1000
     assert sum(animations.ticks(23.976, 1000, k) for k in range(24)) == 1001
-    for fps in (50, 49.9, 45, 40, 33.3):  # what a GIF may have: viewers slow down frames of one hundredth
-        assert min(animations.ticks(fps, 100, k) for k in range(500)) >= 2
+    for rate in (50, 49.9, 45, 40, 33.3):  # what a GIF may have: viewers slow down frames of one hundredth
+        assert min(animations.ticks(rate, 100, k) for k in range(500)) >= 2
 
 
 def test_errors_leave_nothing_and_say_what_to_do(tmp_path, monkeypatch):
@@ -142,9 +142,9 @@ def test_errors_leave_nothing_and_say_what_to_do(tmp_path, monkeypatch):
         ("a.webm", {"codec": "h264"}, "takes vp9 or av1"),
         ("a.gif", {"codec": "h264"}, "has none"),
         ("a.mp4", {"codec": "divx"}, "h264, vp9, av1"),
-        ("a.mp4", {"fps": 0}, "fps"),
-        ("a.mp4", {"fps": float("nan")}, "fps"),
-        ("a.gif", {"fps": 60}, "at most 50 frames a second"),
+        ("a.mp4", {"rate": 0}, "rate"),
+        ("a.mp4", {"rate": float("nan")}, "rate"),
+        ("a.gif", {"rate": 60}, "at most 50 frames a second"),
     ):
         with pytest.raises((FormatError, ValidationError), match=words):
             mw.VideoWriter(tmp_path / name, (64, 48), **options)

@@ -36,7 +36,7 @@ PICTURE = {
     "transparent": False,
     "ground": None,
     "lights": None,
-    "path": "forward",
+    "render_path": "forward",
     "outputs": ("color",),
 }
 
@@ -54,7 +54,7 @@ class Nothing:
 @pytest.fixture(autouse=True)
 def nothing(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(picture, "shared_renderer", lambda path="forward": Nothing())
+    monkeypatch.setattr(picture, "shared_renderer", lambda render_path="forward": Nothing())
 
 
 def test_render():
@@ -64,9 +64,9 @@ def test_render():
 def test_render_video():
     good = {k: v for k, v in PICTURE.items() if k not in ("pose", "outputs")}
     good |= {
-        "file": "a.gif",
+        "path": "a.gif",
         "duration": 0.1,
-        "fps": 10,
+        "rate": 10,
         "follow": None,
         "turntable": False,
         "codec": None,
@@ -85,7 +85,7 @@ def test_frames_and_writers():
     exchange(mw.Frame, {"pixels": pixels, "outputs": {}, "camera": None}, HOSTILE, name="Frame")
     exchange(mw.Frame(pixels).over, {"background": (1, 1, 1)}, HOSTILE, name="Frame.over")
     exchange(mw.Frame(pixels).save, {"path": "a.png"}, HOSTILE, name="Frame.save")
-    good = {"path": "a.gif", "size": (6, 4), "fps": 10, "codec": None, "transparent": False}
+    good = {"path": "a.gif", "size": (6, 4), "rate": 10, "codec": None, "transparent": False}
     exchange(mw.VideoWriter, good, HOSTILE, name="VideoWriter")
 
     def add(frame):
@@ -146,7 +146,7 @@ def test_actors_are_changed_by_name_and_wrong_values_are_told_at_once():
         ("visible", [1] * (meshes + 1), "shape"),
         ("levels", "all", "'auto'"),
         ("levels", 0.5, "'auto'"),
-        ("method", "x", r"Actor\.method: expected one of linear"),
+        ("skinning", "x", r"Actor\.skinning: expected one of linear"),
         ("socket", "hand", "parent"),
         ("transforms", "here", "expected numbers"),
     ):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from marrow.gpu.buffers import Buffer
-from marrow.rendering.wgsl import source
+from marrow.rendering.resources.wgsl import source
 
 COUNT = 4096
 _PROGRAM = """

@@ -76,7 +76,7 @@ def test_a_crowd_on_the_gpu_is_drawn_as_its_animator_would_be(renderer, hero):
 
 
 def test_what_stands_still_is_skinned_once(renderer, monkeypatch):
-    from marrow.rendering import skinned_vertices as skins
+    from marrow.rendering.resources import skinned_vertices as skins
 
     calls = []
     real = skins.skin

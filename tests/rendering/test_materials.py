@@ -13,8 +13,8 @@ import pytest
 from quads import SIZE, drawn, linear, lit, picture, pixel_uvs, shown, square
 
 import marrow as mw
-from marrow.rendering.targets import read_pixels
-from marrow.rendering.textures import TextureLibrary
+from marrow.rendering.resources.targets import read_pixels
+from marrow.rendering.resources.textures import TextureLibrary
 
 WORST = 2.5 / 255
 RNG = np.random.default_rng(5)

@@ -9,7 +9,7 @@ import solids
 
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.rendering.outputs import dominant_joints
+from marrow.rendering.passes.outputs import dominant_joints
 from marrow.scene import Actor, Scene
 from marrow.scene.joint_pixels import OCCLUDED, OUTSIDE, VISIBLE, near_joints
 from marrow.scene.random_views import random_view

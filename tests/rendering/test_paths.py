@@ -12,8 +12,8 @@ import three_pictures
 from golden_pictures import GOLDEN, assert_alike
 
 import marrow as mw
-from marrow.rendering.targets import read_pixels
-from marrow.rendering.wgsl import piece
+from marrow.rendering.resources.targets import read_pixels
+from marrow.rendering.resources.wgsl import piece
 
 SIZE = (160, 120)
 

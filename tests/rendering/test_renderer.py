@@ -7,7 +7,7 @@ from solids import at, ball, body, box, difference, flat, front, plate
 import marrow as mw
 from marrow import gpu
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
-from marrow.rendering.skinned_vertices import GpuSkin
+from marrow.rendering.resources.skinned_vertices import GpuSkin
 
 CLEAR = mw.Environment(background="transparent")
 
@@ -236,7 +236,7 @@ def test_an_animator_is_drawn_where_it_went(renderer):
 
     hero = mw.samples.mannequin()
     crowd = mw.Animator(hero, count=2)
-    crowd.set_place([[3, 0, 1], [0, 0, -2]], [[0, 0.6, 0, 0.8], [0, 0, 0, 1]])
+    crowd.root.set([[3, 0, 1], [0, 0, -2]], [[0, 0.6, 0, 0.8], [0, 0, 0, 1]])
     world = actor_states(mw.Scene(crowd))[0].world
     np.testing.assert_allclose(world[:, :, 3], [[3, 0, 1], [0, 0, -2]], atol=1e-6)
     np.testing.assert_allclose(world[0] @ [0, 0, 1, 0], [0.96, 0, 0.28], atol=1e-6)
@@ -272,7 +272,7 @@ def drawn(renderer, character, *pose, **options):
         (lambda r, h: r.render(h, front()), "Scene"),
         (lambda r, h: r.render(mw.Scene(h), None), "Camera"),
         (lambda r, h: mw.Renderer(samples=3), "1 or 4"),
-        (lambda r, h: mw.Renderer(path="magic"), "forward"),
+        (lambda r, h: mw.Renderer(render_path="magic"), "forward"),
         (lambda r, h: mw.Actor(7), "Character"),
         (lambda r, h: mw.Actor(h, h.skeleton.rest, clip="walk"), "one of them"),
         (lambda r, h: mw.Actor(h, clip="wallk"), "walk"),

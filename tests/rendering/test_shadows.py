@@ -8,7 +8,7 @@ from PIL import Image as Picture
 from solids import at, ball, body, box, plate
 
 import marrow as mw
-from marrow.rendering.shadow_cascades import fit_cascades, sun_axes
+from marrow.rendering.passes.shadow_cascades import fit_cascades, sun_axes
 from marrow.scene.bounding_boxes import BoundingBoxes
 
 # Shadows alone: the ground of a transparent picture has nothing else.

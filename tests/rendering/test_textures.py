@@ -13,8 +13,8 @@ from quads import linear
 
 import marrow as mw
 from marrow.io.images import Undecodable
-from marrow.rendering.targets import read_pixels
-from marrow.rendering.textures import TextureLibrary, decode
+from marrow.rendering.resources.targets import read_pixels
+from marrow.rendering.resources.textures import TextureLibrary, decode
 
 RNG = np.random.default_rng(6)
 COLORS = RNG.integers(0, 256, (5, 7, 4), dtype=np.uint8)

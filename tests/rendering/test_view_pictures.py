@@ -7,8 +7,8 @@ import pytest
 
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.rendering.overlay import Overlay
-from marrow.rendering.targets import read_pixels
+from marrow.rendering.passes.overlay import Overlay
+from marrow.rendering.resources.targets import read_pixels
 from marrow.scene import Actor, Scene
 from marrow.scene.colors import MAPS, TELLING
 from marrow.scene.projection import project

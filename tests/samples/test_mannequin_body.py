@@ -163,16 +163,16 @@ def bent(skeleton, joint, degrees):
     return rest
 
 
-@pytest.mark.parametrize("method", ["linear", "dual_quaternion"])
+@pytest.mark.parametrize("skinning", ["linear", "dual_quaternion"])
 @pytest.mark.parametrize(("joint", "degrees"), [("lowerarm_l", 110), ("calf_l", -110)])
-def test_hinges_keep_their_thickness_when_bent(mannequin, method, joint, degrees):
+def test_hinges_keep_their_thickness_when_bent(mannequin, skinning, joint, degrees):
     mesh, skeleton = mannequin.mesh("body"), mannequin.skeleton
     place = skeleton.rest_model[skeleton.index(joint)][:, 3]
     axis = skeleton.rest_model[skeleton.index(joint)][:, 1]
     along = (mesh.positions - place) @ axis
     ring = (np.abs(along) < 0.02) & (np.linalg.norm(mesh.positions - place, axis=1) < 0.12)
     assert ring.sum() > 20
-    surface = mw.skin(mannequin, bent(skeleton, joint, degrees), method=method)
+    surface = mw.skin(mannequin, bent(skeleton, joint, degrees), skinning=skinning)
     skinned = surface.positions[: mesh.vertex_count][ring]
     before = np.linalg.norm(mesh.positions[ring] - place, axis=1)
     after = np.linalg.norm(skinned - place, axis=1)

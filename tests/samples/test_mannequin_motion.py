@@ -156,7 +156,7 @@ def test_between_the_clips_feet_keep_to_the_ground_and_speed_to_what_was_asked(m
     place, under = np.zeros((len(asked), 3)), []
     for _ in range(240):
         crowd.update(1 / 120)
-        place = place + crowd.root_motion.translation
+        place = place + crowd.root.motion.translation
         points = mw.skin(bare, crowd.matrices, normals=False).positions
         under.append(points + place[:, None])
     under = np.stack(under)

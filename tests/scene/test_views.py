@@ -12,7 +12,7 @@ import pytest
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.rendering.canvas import Canvas, place_labels, wrapped
-from marrow.rendering.outputs import OUTPUTS
+from marrow.rendering.passes.outputs import OUTPUTS
 from marrow.rendering.text import SIDE, Atlas, can_write, text_size
 from marrow.scene.colors import LEFT, MAPS, NOTHING, RIGHT, color_map, packed
 from marrow.scene.projection import camera_matrices, project, view_depth
@@ -201,7 +201,7 @@ def test_differences_are_distances_of_vertices(hero):
     where = turned(0.4, (1, 0, 2), scale=3.0)
     thing = posed(hero, "walk", (0.3,), where)
     a, b = (
-        mw.skin(hero, hero.clips["walk"].sample(0.3), method=m).positions.astype(np.float64)
+        mw.skin(hero, hero.clips["walk"].sample(0.3), skinning=m).positions.astype(np.float64)
         for m in ("linear", "dual_quaternion")
     )
     wanted = 3.0 * np.linalg.norm(a - b, axis=1)

@@ -22,13 +22,13 @@ def surface(batch=()):
 
 
 @pytest.mark.parametrize("batch", [(), (2,)])
-@pytest.mark.parametrize("method", ["linear", "dual_quaternion"])
+@pytest.mark.parametrize("skinning", ["linear", "dual_quaternion"])
 @pytest.mark.parametrize("morphs", [False, True])
-def test_skins_are_not_written_over_each_other(batch, method, morphs):
+def test_skins_are_not_written_over_each_other(batch, skinning, morphs):
     rest = HERO.skeleton.rest
     pose = mw.skinning_matrices(HERO, HERO.skeleton.to_model(rest.broadcast_to(batch) if batch else rest))
     weights = np.ones((*batch, 2), np.float32)
-    options = {"method": method, **({"morphs": weights} if morphs else {})}
+    options = {"skinning": skinning, **({"morphs": weights} if morphs else {})}
     fine = surface(batch)
     assert mw.skin(HERO, pose, out=fine, **options) is fine
     expected = fine.positions.copy()
@@ -97,7 +97,7 @@ def test_an_animator_does_not_write_over_its_own():
     solo.update(0.1)
     memory = room(2 * J, 3, 4)
     with pytest.raises(ValidationError, match="palette: shares memory with model"):
-        solo.evaluate(model=memory[:J], palette=memory[J - 1 : J - 1 + P])
-    solo.evaluate(model=memory[:J], palette=memory[J : J + P])
+        solo.evaluation.write(model=memory[:J], palette=memory[J - 1 : J - 1 + P])
+    solo.evaluation.write(model=memory[:J], palette=memory[J : J + P])
     with pytest.raises(ValidationError, match="writeable"):
-        solo.evaluate(palette=solo.matrices)
+        solo.evaluation.write(palette=solo.matrices)

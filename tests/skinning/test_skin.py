@@ -40,7 +40,7 @@ def assert_matches(surface, expected, blended):
     assert np.abs(got_n[good] - normals[good]).mean() < 1e-5 if good.any() else True
 
 
-@pytest.mark.parametrize("method", [*METHODS, "blended"])
+@pytest.mark.parametrize("skinning", [*METHODS, "blended"])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 10**6),
@@ -51,8 +51,8 @@ def assert_matches(surface, expected, blended):
     scale=st.sampled_from(sorted(SCALES)),
     frames=st.integers(1, 4),
 )
-def test_kernels_match_the_reference(method, seed, influences, joints, vertices, morphs, scale, frames):
-    share = np.random.default_rng(seed).random(vertices) if method == "blended" else None
+def test_kernels_match_the_reference(skinning, seed, influences, joints, vertices, morphs, scale, frames):
+    share = np.random.default_rng(seed).random(vertices) if skinning == "blended" else None
     who = character(
         seed,
         joints=joints,
@@ -62,21 +62,21 @@ def test_kernels_match_the_reference(method, seed, influences, joints, vertices,
         dual_quaternion_weights=share,
     )
     rng = np.random.default_rng(seed + 1)
-    if scale == "some zero" and method != "linear":
+    if scale == "some zero" and skinning != "linear":
         scale = "non-uniform"  # what has no extent has no rotation either: nothing to compare
     posed = pose(rng, who.skeleton, (frames,), SCALES[scale](rng, (frames, joints, 3)))
-    *expected, blended = reference_surface(who, posed, method)
-    assert_matches(mw.skin(who, posed, method=method), expected, blended)
+    *expected, blended = reference_surface(who, posed, skinning)
+    assert_matches(mw.skin(who, posed, skinning=skinning), expected, blended)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_batch_equals_singles_bit_for_bit(method):
+@pytest.mark.parametrize("skinning", METHODS)
+def test_batch_equals_singles_bit_for_bit(skinning):
     who = character(3, vertices=100, morphs=2)
     batch = pose(np.random.default_rng(4), who.skeleton, (3, 2))
-    together = mw.skin(who, batch, method=method)
+    together = mw.skin(who, batch, skinning=skinning)
     assert together.positions.shape == (3, 2, 100, 3) and together.tangents.shape == (3, 2, 100, 4)
     for i in np.ndindex(3, 2):
-        alone = mw.skin(who, batch[i], method=method)
+        alone = mw.skin(who, batch[i], skinning=skinning)
         np.testing.assert_array_equal(alone.positions, together.positions[i])
         np.testing.assert_array_equal(alone.normals, together.normals[i])
         np.testing.assert_array_equal(alone.tangents, together.tangents[i])
@@ -90,7 +90,7 @@ def test_rest_pose_at_bind_changes_nothing():
     np.testing.assert_allclose(surface.tangents, who.meshes[0].tangents, atol=2e-6)
 
 
-def twisted_tube(method):
+def twisted_tube(skinning):
     """A tube around x whose far end is turned by 150 degrees: radius of its middle ring after skinning."""
     bones = mw.Skeleton(("near", "far"), [-1, -1])
     ring = np.linspace(0, 2 * np.pi, 16, endpoint=False)
@@ -101,7 +101,7 @@ def twisted_tube(method):
     turn = quaternion.from_axis_angle([1.0, 0, 0], np.radians(150))
     posed = mw.Pose(np.zeros((2, 3)), np.stack([[0, 0, 0, 1], turn]), np.ones((2, 3)))
     return np.linalg.norm(
-        mw.skin(mw.Character(bones, (tube,)), posed, method=method).positions[:, 1:], axis=1
+        mw.skin(mw.Character(bones, (tube,)), posed, skinning=skinning).positions[:, 1:], axis=1
     )
 
 
@@ -117,26 +117,26 @@ def in_units(body, unit):
     return body.replace(positions=body.positions * unit, inverse_bind=binds)
 
 
-@pytest.mark.parametrize("method", [*METHODS, "blended"])
+@pytest.mark.parametrize("skinning", [*METHODS, "blended"])
 @pytest.mark.parametrize("unit", [0.01, 39.37, 100.0])
-def test_the_units_of_a_mesh_do_not_matter(method, unit):
+def test_the_units_of_a_mesh_do_not_matter(skinning, unit):
     who = character(3, vertices=80, dual_quaternion_weights=np.linspace(0, 1, 80))
     posed = pose(np.random.default_rng(1), who.skeleton, (3,))
     other = who.replace(meshes=(in_units(who.meshes[0], unit),))
-    want, got = (mw.skin(one, posed, method=method) for one in (who, other))
+    want, got = (mw.skin(one, posed, skinning=skinning) for one in (who, other))
     np.testing.assert_allclose(got.positions, want.positions, atol=2e-5)
     good = np.linalg.norm(got.normals - want.normals, axis=-1) < 1e-2
     assert good.mean() > 0.98  # where the blend is nearly flat a normal has few digits
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("skinning", METHODS)
 @pytest.mark.parametrize("size", [0.5, 3.0])
-def test_a_character_scaled_as_a_whole_is_the_same_but_larger(method, size):
+def test_a_character_scaled_as_a_whole_is_the_same_but_larger(skinning, size):
     who = character(4, vertices=80)
     posed = pose(np.random.default_rng(1), who.skeleton, (3,))
     matrices = mw.skinning_matrices(who, who.skeleton.to_model(posed))
-    got = mw.skin(who, matrices * np.float32(size), method=method).positions
-    np.testing.assert_allclose(got, size * mw.skin(who, posed, method=method).positions, atol=3e-5)
+    got = mw.skin(who, matrices * np.float32(size), skinning=skinning).positions
+    np.testing.assert_allclose(got, size * mw.skin(who, posed, skinning=skinning).positions, atol=3e-5)
 
 
 def test_blended_skinning_lies_between():
@@ -145,7 +145,7 @@ def test_blended_skinning_lies_between():
     body = who.meshes[0].replace(skinning="blended", dual_quaternion_weights=share)
     mixed = who.replace(meshes=(body,))
     posed = pose(np.random.default_rng(1), who.skeleton, (2,))
-    linear, dual = (mw.skin(mixed, posed, method=m) for m in METHODS)
+    linear, dual = (mw.skin(mixed, posed, skinning=m) for m in METHODS)
     got = mw.skin(mixed, posed)
     want = linear.positions * (1 - share[:, None]) + dual.positions * share[:, None]
     np.testing.assert_allclose(got.positions, want, atol=1e-6)
@@ -153,9 +153,9 @@ def test_blended_skinning_lies_between():
     np.testing.assert_array_equal(got.tangents[..., 3], linear.tangents[..., 3])
 
 
-@pytest.mark.parametrize("method", [*METHODS, "blended"])
+@pytest.mark.parametrize("skinning", [*METHODS, "blended"])
 @pytest.mark.parametrize("mirror", [1, -1])
-def test_normals_and_tangents_follow_the_deformed_surface(method, mirror):
+def test_normals_and_tangents_follow_the_deformed_surface(skinning, mirror):
     """Finite differences on a curved patch under non-uniform (and mirrored) scale."""
     rng = np.random.default_rng(2)
     bones = skeleton(rng, 3)
@@ -183,7 +183,7 @@ def test_normals_and_tangents_follow_the_deformed_surface(method, mirror):
         return mw.skin(
             mw.Character(bones, (mw.Mesh("patch", points, np.zeros((0, 3), int), **args, **more),)),
             posed,
-            method=method,
+            skinning=skinning,
         )
 
     surface = carried(
@@ -248,8 +248,8 @@ class TestInputs:
         who = character(8)
         posed = pose(np.random.default_rng(1), who.skeleton)
         flipped = posed.replace(rotation=posed.rotation * np.where(np.arange(12) % 2, -1, 1)[:, None])
-        for method in METHODS:
-            a, b = mw.skin(who, posed, method=method), mw.skin(who, flipped, method=method)
+        for skinning in METHODS:
+            a, b = mw.skin(who, posed, skinning=skinning), mw.skin(who, flipped, skinning=skinning)
             np.testing.assert_allclose(a.positions, b.positions, atol=1e-5)
 
     def test_a_joint_listed_twice_counts_with_both_weights(self):
@@ -258,8 +258,8 @@ class TestInputs:
         twice = mesh(rng, bones, 1, 3, joints=[[0, 1, 0]], weights=[[0.25, 0.5, 0.25]])
         once = twice.replace(joints=[[0, 1]], weights=[[0.5, 0.5]])
         posed = pose(rng, bones)
-        for method in METHODS:
-            a, b = (mw.skin(mw.Character(bones, (m,)), posed, method=method) for m in (twice, once))
+        for skinning in METHODS:
+            a, b = (mw.skin(mw.Character(bones, (m,)), posed, skinning=skinning) for m in (twice, once))
             np.testing.assert_allclose(a.positions, b.positions, atol=1e-6)
 
     def test_one_mesh_by_itself(self):
@@ -304,8 +304,8 @@ class TestInputs:
                 r"skinning matrices \(..., 12, 3, 4\), got shape \(3, 3, 4\)",
             ),
             (lambda c: mw.skin(c, mw.Pose.identity(5)), "the pose has 5 joints, the skeleton has 12"),
-            (lambda c: mw.skin(c, c.skeleton.rest, method="magic"), "method must be one of linear"),
-            (lambda c: mw.skin(c, c.skeleton.rest, method="blended"), "has no dual_quaternion_weights"),
+            (lambda c: mw.skin(c, c.skeleton.rest, skinning="magic"), "skinning must be one of linear"),
+            (lambda c: mw.skin(c, c.skeleton.rest, skinning="blended"), "has no dual_quaternion_weights"),
             (lambda c: mw.skin(c, c.skeleton.rest, influences=0), "influences: expected at least 1"),
             (lambda c: mw.skin(c, c.skeleton.rest, threads=0), "threads: expected at least 1"),
             (lambda c: mw.skin("hero.fbx", c.skeleton.rest), "expected a Character or a Mesh, got .hero.fbx"),
@@ -359,8 +359,8 @@ class TestOutputs:
         for poison in (np.nan, np.inf):
             matrices[5] = poison
             touched = ((who.meshes[0].joints == 5) & (who.meshes[0].weights > 0)).any(axis=1)
-            for method in METHODS:
-                surface = mw.skin(who, matrices, method=method)
+            for skinning in METHODS:
+                surface = mw.skin(who, matrices, skinning=skinning)
                 assert not np.isfinite(surface.positions[touched]).all(axis=-1).any()
                 assert not np.isfinite(surface.normals[touched]).all(axis=-1).any()
             linear = mw.skin(who, matrices)
@@ -432,20 +432,20 @@ class TestBounds:
         st.sampled_from(["none", "uniform", "non-uniform", "mirrored"]),
         st.integers(1, 6),
     )
-    def test_conservative_contains_exact(self, seed, method, scale, influences):
+    def test_conservative_contains_exact(self, seed, skinning, scale, influences):
         share = np.random.default_rng(seed).random(60)
         who = character(seed, morphs=2, influences=influences, dual_quaternion_weights=share)
         rng = np.random.default_rng(seed)
         batch = pose(rng, who.skeleton, (3,), SCALES[scale](rng, (3, 12, 3)))
-        exact, loose = (mw.bounds(who, batch, method=method, exact=e) for e in (True, False))
-        points = mw.skin(who, batch, method=method).positions
+        exact, loose = (mw.bounds(who, batch, skinning=skinning, exact=e) for e in (True, False))
+        points = mw.skin(who, batch, skinning=skinning).positions
         np.testing.assert_array_equal(exact.low, points.min(axis=-2))
         np.testing.assert_array_equal(exact.high, points.max(axis=-2))
         assert (loose.low <= exact.low).all() and (loose.high >= exact.high).all()
 
     @pytest.mark.parametrize("unit", [1.0, 100.0])
-    @pytest.mark.parametrize("method", [*METHODS, "blended"])
-    def test_conservative_is_not_much_larger_than_a_bent_limb(self, method, unit):
+    @pytest.mark.parametrize("skinning", [*METHODS, "blended"])
+    def test_conservative_is_not_much_larger_than_a_bent_limb(self, skinning, unit):
         """A limb of four joints, weights passing from one to the next, bent and twisted up to 70 degrees at each."""
         rng = np.random.default_rng(0)
         rest = mw.Pose.identity(4)
@@ -471,7 +471,7 @@ class TestBounds:
         turns = quaternion.from_axis_angle(axis, np.radians(rng.uniform(0, 70, (20, 4))))
         poses = bones.rest.broadcast_to((20,)).replace(rotation=turns.astype(np.float32))
         who = mw.Character(bones, (limb,))
-        exact, loose = (mw.bounds(who, poses, method=method, exact=e) for e in (True, False))
+        exact, loose = (mw.bounds(who, poses, skinning=skinning, exact=e) for e in (True, False))
         assert (loose.low <= exact.low).all() and (loose.high >= exact.high).all()
         assert (loose.size / exact.size).max() < 1.7
 
@@ -479,12 +479,12 @@ class TestBounds:
         bones = mw.Skeleton(("a", "b", "c"), [-1, 0, 1])
         prop = mw.Mesh.rigid("prop", [[0, 0, 0], [1, 2, 3]], np.zeros((0, 3), int), 1)
         who = mw.Character(bones, (prop,))
-        for method in METHODS:
+        for skinning in METHODS:
             np.testing.assert_allclose(
-                mw.bounds(who, bones.rest, exact=False, method=method).high, [1, 2, 3], atol=1e-3
+                mw.bounds(who, bones.rest, exact=False, skinning=skinning).high, [1, 2, 3], atol=1e-3
             )
             lost = bones.rest.replace(translation=np.full((3, 3), np.nan))
-            assert np.isnan(mw.bounds(who, lost, exact=False, method=method).high).all()
+            assert np.isnan(mw.bounds(who, lost, exact=False, skinning=skinning).high).all()
 
     def test_rigid_prop_is_tight(self):
         bones = mw.Skeleton(("a",), [-1])

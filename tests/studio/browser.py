@@ -106,7 +106,7 @@ class Tab:
         self.settle()
         return self.js(
             """(async () => {
-              const query = a ? {slot: 0, instance: 0, method: a} : {slot: 0, instance: 0};
+              const query = a ? {slot: 0, instance: 0, skinning: a} : {slot: 0, instance: 0};
               for (;;) {
                 const answer = await s.connection.fetch('api/skinned', query);
                 const engine = new Float32Array(await answer.arrayBuffer());

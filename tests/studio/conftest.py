@@ -41,7 +41,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def studio(browser: Any) -> Iterator[mw.View]:
+def studio(browser: Any) -> Iterator[mw.StudioView]:
     with mw.view("mannequin", browser=False, port=0) as view:
         yield view
 

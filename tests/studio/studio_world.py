@@ -18,10 +18,10 @@ from builders import rotations
 from marrow.graph import BlendSpace2D, Graph, LayerBlend, Parameter, State, StateMachine, Transition
 from marrow.math import affine
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.address import listen
 from marrow.studio.app import Studio
-from marrow.studio.frames import Frame, unpack_frame
+from marrow.studio.frames import DecodedFrame, unpack_frame
 from marrow.studio.server import Server
 from surroundings import HANG_SECONDS
 
@@ -106,8 +106,8 @@ def small_graph() -> Graph:
     )
 
 
-def small_actor(slot: int = 0, *, graph: bool = False, **options: Any) -> Actor:
-    return Actor(
+def small_actor(slot: int = 0, *, graph: bool = False, **options: Any) -> StudioActor:
+    return StudioActor(
         small_character(**options), slot, Origin("python", ""), graph=small_graph() if graph else None
     )
 
@@ -179,12 +179,12 @@ class Page:
     socket: Any
     acknowledge: bool = True
     hello: dict[str, Any] = field(default_factory=dict)
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[DecodedFrame] = field(default_factory=list)
 
     def send(self, type: str, **values: Any) -> None:
         self.socket.send(json.dumps({"type": type, **values}))
 
-    def receive(self) -> dict[str, Any] | Frame:
+    def receive(self) -> dict[str, Any] | DecodedFrame:
         """The next thing the server says."""
         data = self.socket.recv(timeout=HANG_SECONDS)
         if isinstance(data, bytes):
@@ -206,11 +206,11 @@ class Page:
             ):
                 return said
 
-    def frame(self, slot: int = 0) -> Frame:
+    def frame(self, slot: int = 0) -> DecodedFrame:
         """Reads on until a frame of that slot comes."""
         while True:
             said = self.receive()
-            if isinstance(said, Frame) and said.slot == slot:
+            if isinstance(said, DecodedFrame) and said.slot == slot:
                 return said
 
     def ask(self, type: str, **values: Any) -> None:
@@ -242,7 +242,7 @@ def upload(site: Site, data: Any, name: str = "other.glb", slot: int = 0, **opti
     return site.request("/api/upload", verb="POST", body=data, name=name, slot=slot, **options)
 
 
-def fresh(site: Site, *actors: Actor) -> Site:
+def fresh(site: Site, *actors: StudioActor) -> Site:
     """A studio that is served already, as if it had just been opened with those actors: starting one takes time."""
     hub, session = site.studio.hub, site.studio.session
 
@@ -267,7 +267,7 @@ def fresh(site: Site, *actors: Actor) -> Site:
 
 
 @contextlib.contextmanager
-def serving(*actors: Actor, **options: Any) -> Iterator[Site]:
+def serving(*actors: StudioActor, **options: Any) -> Iterator[Site]:
     """A studio with those actors, on a free port."""
     studio = Studio(TOKEN, **options)
     for actor in actors:

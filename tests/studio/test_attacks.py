@@ -22,7 +22,7 @@ import marrow as mw
 from marrow.errors import ResourceLimitError, ValidationError
 from marrow.studio import budget, client, connections, pieces
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.connections import Silent
 from marrow.studio.parcel import PREFIX, remove_left_behind
 from marrow.studio.session import Session
@@ -323,12 +323,12 @@ def copies(count, vertices=1000):
 def test_one_mesh_on_very_many_nodes_is_refused_before_it_is_copied(monkeypatch):
     monkeypatch.setattr(budget, "MAX_VERTICES", 40_000)
     with pytest.raises(ResourceLimitError, match="'crate' is shown 50 times, which makes 50,000 vertices"):
-        Actor(copies(50), 0, Origin("python", ""))
-    Actor(copies(40), 0, Origin("python", ""))
+        StudioActor(copies(50), 0, Origin("python", ""))
+    StudioActor(copies(40), 0, Origin("python", ""))
 
 
 def test_what_meshes_share_is_sent_once():
-    one, many = (Actor(copies(n), 0, Origin("python", "")).asset for n in (1, 40))
+    one, many = (StudioActor(copies(n), 0, Origin("python", "")).asset for n in (1, 40))
     assert len(many.blob) < len(one.blob) + 40 * (2 * 1000 + 200), "but for which joint each follows"
     places = {mesh.buffers["positions"].offset for mesh in many.info.meshes}
     assert len(places) == 1 and len(many.info.meshes) == 40

@@ -7,7 +7,7 @@ from studio_world import serving, small_actor, small_character
 import marrow as mw
 from marrow.errors import MarrowError, ValidationError
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.edits import MOST, Edits, edited
 from marrow.studio.session import Session
 
@@ -218,7 +218,7 @@ def test_who_drives_is_said(monkeypatch):
 
 
 def test_the_actor_keeps_its_buffers_through_edits():
-    actor = Actor(small_character(), 0, Origin("python", ""))
+    actor = StudioActor(small_character(), 0, Origin("python", ""))
     blob = actor.asset.blob
     from marrow.studio.jobs import with_clips
 

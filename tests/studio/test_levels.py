@@ -10,7 +10,7 @@ import marrow as mw
 from lod.level_worlds import mannequin
 from marrow.scene.camera import Camera
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.assets import describe
 from marrow.studio.frames import unpack_frame
 from marrow.studio.levels import LevelPlan
@@ -28,7 +28,7 @@ def look(eye=(0.0, 3.0, -25.0), pixels=1.0, picked=-1):
 @pytest.fixture
 def crowd():
     session = Session()
-    session.put(Actor(mannequin(), 0, Origin("python", "hero"), graph=mw.samples.mannequin_graph()))
+    session.put(StudioActor(mannequin(), 0, Origin("python", "hero"), graph=mw.samples.mannequin_graph()))
     session.apply(p.SetCount(N))
     session.apply(p.Spread(True))
     session.tick(1 / 60)
@@ -49,7 +49,7 @@ def test_a_page_that_looks_is_sent_levels(crowd):
     assert sorted(members.tolist()) == list(range(N)) and len(picture.groups) > 1
     full = crowd.main.animator
     levels = crowd.main.animator.levels
-    twin = mw.Animator(full.character, full._control.compiled, count=N)
+    twin = mw.Animator(full.character, full.evaluation.compiled, count=N)
     twin.restore(full.snapshot())
     for group in picture.groups:
         E = group.matrices.shape[1]

@@ -10,7 +10,7 @@ import marrow as mw
 from marrow.graph.description import to_json
 from marrow.graph.layer_poses import layer_poses, pose_of
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.checks import check
 from marrow.studio.code import python_code
 from marrow.studio.curves import bounds, contacts, keys
@@ -41,7 +41,7 @@ def walk(hero, tmp_path_factory):
 @pytest.fixture
 def site(hero, tmp_path, monkeypatch):
     monkeypatch.setattr("platformdirs.user_data_path", lambda *_, **__: tmp_path)
-    with serving(Actor(hero, 0, Origin("sample", "mannequin"))) as found:
+    with serving(StudioActor(hero, 0, Origin("sample", "mannequin"))) as found:
         yield found
 
 
@@ -127,7 +127,7 @@ def test_clips_of_standing_walking_and_running_make_a_graph(hero):
         clips=[hero.clips[n].renamed(f"hero|{n}") for n in ("walk_back", "run", "idle", "walk")]
     )
     assert gaits(bare) == {"idle": "hero|idle", "walk": "hero|walk", "run": "hero|run"}
-    with serving(Actor(bare, 0, Origin("python", ""))) as site, site.page() as page:
+    with serving(StudioActor(bare, 0, Origin("python", ""))) as site, site.page() as page:
         info = site.request("/api/character/0").json
         assert (
             info["graph_offer"] == "'hero|idle', 'hero|walk' and 'hero|run' make a graph that goes by speed"
@@ -167,7 +167,7 @@ def test_the_code_of_a_graph_replays_what_was_set_when_it_was(tmp_path, many):
     mw.graph.save_graph(small_graph(), tmp_path / "arm.json")
     session = Session()
     origin = Origin("file", str(tmp_path / "arm.glb"), str(tmp_path / "arm.json"))
-    session.put(Actor(mw.load(tmp_path / "arm.glb", cache=False), 0, origin, graph=small_graph()))
+    session.put(StudioActor(mw.load(tmp_path / "arm.glb", cache=False), 0, origin, graph=small_graph()))
     rng = np.random.default_rng(4)
     for frame in range(90):
         if many or frame % 30 == 5:
@@ -212,7 +212,7 @@ def test_cameras_beside_a_body_are_neither_drawn_nor_framed():
     shown = hidden(info)
     assert [h.name for h in shown] == list(names[5:]) and {h.kind for h in shown} == {"joint"}
     assert np.abs(rest_box_shown(info)).max() < 10
-    with serving(Actor(info, 0, Origin("python", ""))) as site:
+    with serving(StudioActor(info, 0, Origin("python", ""))) as site:
         described = site.request("/api/character/0").json
         assert [j["helper"] for j in described["joints"]] == [False] * 5 + [True] * 4
         assert len(described["hidden"]) == 4 and np.abs(described["bounds"]).max() < 10
@@ -279,7 +279,7 @@ def test_each_line_of_a_check_leads_to_what_it_is_about():
     scale = lines["scale-tracks"]
     assert (scale.clip, odd.skeleton.names[scale.joint]) == ("it's", "lower")
     assert lines["degenerate-triangles"].mesh in (0, 1)
-    with serving(Actor(odd, 0, Origin("python", ""))) as site:
+    with serving(StudioActor(odd, 0, Origin("python", ""))) as site:
         assert len(site.request("/api/check").json["lines"]) == len(check(odd).lines)
 
 

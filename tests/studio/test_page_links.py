@@ -67,17 +67,17 @@ def neighbour() -> Iterator[Neighbour]:
 
 
 @pytest.fixture
-def view() -> Iterator[mw.View]:
+def view() -> Iterator[mw.StudioView]:
     with mw.view(small_character(), browser=False, port=0) as one:
         yield one
 
 
-def bare(view: mw.View) -> str:
+def bare(view: mw.StudioView) -> str:
     return f"http://127.0.0.1:{view.port}/"
 
 
 def test_the_token_goes_into_headers_alone_and_stays_with_the_tab(
-    browser: Any, view: mw.View, neighbour: Neighbour
+    browser: Any, view: mw.StudioView, neighbour: Neighbour
 ) -> None:
     token, asked = view._address.token, []
     tab = Tab(browser, "about:blank")
@@ -106,7 +106,7 @@ def test_the_token_goes_into_headers_alone_and_stays_with_the_tab(
 
 
 def test_a_page_without_its_link_says_so_and_gets_it_from_a_tab_or_a_link(
-    browser: Any, view: mw.View
+    browser: Any, view: mw.StudioView
 ) -> None:
     tab = Tab(browser, bare(view))
     tab.page.get_by_text("opened without its link").wait_for()
@@ -146,7 +146,7 @@ def test_pages_of_before_a_restart_take_the_new_link_from_any_tab(browser: Any) 
 
 
 def test_nobody_frames_it_but_a_notebook_and_without_the_link_there_is_nothing_to_see(
-    browser: Any, view: mw.View, neighbour: Neighbour
+    browser: Any, view: mw.StudioView, neighbour: Neighbour
 ) -> None:
     from playwright.sync_api import Error
 

@@ -34,7 +34,7 @@ def rows(tab: Tab) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Any) -> Iterator[tuple[mw.View, Tab]]:
+def opened(browser: Any) -> Iterator[tuple[mw.StudioView, Tab]]:
     """A studio whose page shows its joints."""
     with mw.view(skeleton_of(np.arange(-1, JOINTS - 1), "nested"), browser=False, port=0) as view:
         tab = Tab(browser, view.url, height=560).loaded()
@@ -44,14 +44,14 @@ def opened(browser: Any) -> Iterator[tuple[mw.View, Tab]]:
         tab.close()
 
 
-def show(opened: tuple[mw.View, Tab], parents: Any, name: str) -> Tab:
+def show(opened: tuple[mw.StudioView, Tab], parents: Any, name: str) -> Tab:
     view, tab = opened
     view.show(skeleton_of(parents, name))
     tab.until("s.characters[0]?.name === a", name)
     return tab
 
 
-def test_twenty_thousand_nested_joints_are_a_few_rows(opened: tuple[mw.View, Tab]) -> None:
+def test_twenty_thousand_nested_joints_are_a_few_rows(opened: tuple[mw.StudioView, Tab]) -> None:
     _, tab = opened
     tree = tab.page.get_by_role("tree", name="Joints")
     in_page = "document.querySelectorAll('[role=treeitem]').length"
@@ -78,7 +78,7 @@ def test_twenty_thousand_nested_joints_are_a_few_rows(opened: tuple[mw.View, Tab
     assert "nested_9000" in rows(tab), "what is picked is opened"
 
 
-def test_twenty_thousand_joints_of_one_are_gone_through_with_keys(opened: tuple[mw.View, Tab]) -> None:
+def test_twenty_thousand_joints_of_one_are_gone_through_with_keys(opened: tuple[mw.StudioView, Tab]) -> None:
     tab = show(opened, np.r_[-1, np.zeros(JOINTS - 1, int)], "flat")
     assert rows(tab)[:2] == ["flat_0", "flat_1"] and tab.page.get_by_role("treeitem").count() < 100
     tree = tab.page.get_by_role("tree", name="Joints")

@@ -92,7 +92,7 @@ def test_where_only_others_move_time_passes_all_the_same():
 
 def test_a_crowd_without_transforms_is_where_it_has_gone():
     crowd = mw.Animator(small_character(), small_graph(), count=2)
-    crowd.set_place([[0, 0, 5], [1, 0, 6]])
+    crowd.root.set([[0, 0, 5], [1, 0, 6]])
     session = opened(mw.Scene(crowd))
     session.look()
     np.testing.assert_allclose(session.pictures[0].placements[:, 2, 3], [5, 6])

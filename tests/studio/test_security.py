@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 
 from marrow.errors import ValidationError
 from marrow.studio import guard, handle
-from marrow.studio.guard import Keys, host_name
+from marrow.studio.guard import AccessKeys, host_name
 from marrow.studio.parcel import safe_name
 from surroundings import HANG_SECONDS
 
@@ -79,9 +79,9 @@ def test_the_token_is_compared_in_constant_time(monkeypatch):
     seen = []
     monkeypatch.setattr(guard.hmac, "compare_digest", lambda a, b: bool(seen.append((a, b))))
     headers = Headers({"authorization": "Bearer one", "x-marrow-token": "two"})
-    assert not Keys(TOKEN).opened_by({"type": "http"}, headers)
+    assert not AccessKeys(TOKEN).opened_by({"type": "http"}, headers)
     asked = {"type": "websocket", "subprotocols": ["marrow", "marrow.token.three"]}
-    assert not Keys(TOKEN).opened_by(asked, Headers({}))
+    assert not AccessKeys(TOKEN).opened_by(asked, Headers({}))
     assert {a for a, _ in seen} == {b"one", b"two", b"three"} and {b for _, b in seen} == {TOKEN.encode()}
 
 

@@ -12,7 +12,7 @@ import marrow as mw
 from marrow.errors import InUseError
 from marrow.studio import hub
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_images_are_served_as_images_only(site):
 def test_an_image_that_claims_to_be_a_page_is_not_one():
     character = small_character()
     evil = mw.Image("x", "text/html", b"<script>alert(1)</script>")
-    with serving(Actor(character.replace(images=(evil,)), 0, Origin("python", ""))) as site:
+    with serving(StudioActor(character.replace(images=(evil,)), 0, Origin("python", ""))) as site:
         assert site.request("/api/image/0/0").headers["content-type"] == "application/octet-stream"
 
 
@@ -90,7 +90,7 @@ def test_curves_and_paths(site):
         ("/api/curves", {"clip": "wave", "joint": -1}, 400),
         ("/api/curves", {"clip": "wave", "joint": "²"}, 400),
         ("/api/skinned", {"instance": 5}, 404),
-        ("/api/skinned", {"method": "magic"}, 400),
+        ("/api/skinned", {"skinning": "magic"}, 400),
         ("/api/skinned", {"slot": "9" * 30}, 400),
         ("/api/nothing", {}, 404),
     ],
@@ -108,10 +108,12 @@ def test_skinned_positions_are_the_engines(site):
             pass
         character = small_character()
         pose = character.clips["wave"].sample(0.4)
-        for method in ("linear", "dual_quaternion"):
-            answer = site.request("/api/skinned", method=method)
+        for skinning in ("linear", "dual_quaternion"):
+            answer = site.request("/api/skinned", skinning=skinning)
             found = np.frombuffer(answer.body, "<f4").reshape(-1, 3)
-            np.testing.assert_allclose(found, mw.skin(character, pose, method=method).positions, atol=1e-4)
+            np.testing.assert_allclose(
+                found, mw.skin(character, pose, skinning=skinning).positions, atol=1e-4
+            )
 
 
 def test_export_loads_again(site, tmp_path):
@@ -390,7 +392,7 @@ def test_samples_open_by_name(site, monkeypatch):
         makers,
         "maker_of_sample",
         lambda name, slot: (
-            lambda: Actor(small_character(name=name), slot, Origin("sample", name), graph=small_graph())
+            lambda: StudioActor(small_character(name=name), slot, Origin("sample", name), graph=small_graph())
         ),
     )
     with site.page() as page:

@@ -8,7 +8,7 @@ import marrow as mw
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.graph import Graph, Parameter
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin, _rings
+from marrow.studio.actor import Origin, StudioActor, _rings
 from marrow.studio.assets import MorphWeights, describe, influences
 from marrow.studio.code import python_code
 from marrow.studio.curves import curves, joint_path
@@ -261,7 +261,7 @@ def test_the_graph_is_described_for_drawing(graph):
 
 def test_sliders_reach_past_where_a_place_is_by_default():
     far = Graph("wave", {"aim": Parameter("vector", (0.0, 1.6, 3.0)), "near": Parameter("vector")})
-    actor = Actor(small_character(), 0, Origin("python", ""), graph=far)
+    actor = StudioActor(small_character(), 0, Origin("python", ""), graph=far)
     assert [q.range for q in actor.graph_info.parameters] == [(-4.5, 4.5), (-2.0, 2.0)]
 
 
@@ -384,7 +384,7 @@ def test_the_code_reproduces_the_moment(clips, tmp_path):
     file = tmp_path / "arm.glb"
     mw.save(clips.main.character, file)
     session = Session()
-    session.put(Actor(mw.load(file, cache=False), 0, Origin("file", str(file))))
+    session.put(StudioActor(mw.load(file, cache=False), 0, Origin("file", str(file))))
     session.apply(p.PickClip("bend"))
     session.apply(p.Seek(0.25))
     names: dict = {}
@@ -397,7 +397,7 @@ def test_the_code_of_a_graph_runs(tmp_path):
     mw.graph.save_graph(small_graph(), tmp_path / "arm.json")
     session = Session()
     origin = Origin("file", str(tmp_path / "arm.glb"), str(tmp_path / "arm.json"))
-    session.put(Actor(mw.load(tmp_path / "arm.glb", cache=False), 0, origin, graph=small_graph()))
+    session.put(StudioActor(mw.load(tmp_path / "arm.glb", cache=False), 0, origin, graph=small_graph()))
     session.apply(p.SetParameter("x", 0.5))
     session.tick(1 / 60)
     names: dict = {}
@@ -410,7 +410,7 @@ def test_the_code_of_a_graph_replays_its_time_and_triggers(tmp_path):
     mw.graph.save_graph(small_graph(), tmp_path / "arm.json")
     session = Session()
     origin = Origin("file", str(tmp_path / "arm.glb"), str(tmp_path / "arm.json"))
-    session.put(Actor(mw.load(tmp_path / "arm.glb", cache=False), 0, origin, graph=small_graph()))
+    session.put(StudioActor(mw.load(tmp_path / "arm.glb", cache=False), 0, origin, graph=small_graph()))
     session.apply(p.SetParameter("nod", 0.4))
     for frame in range(50):
         if frame == 38:

@@ -7,7 +7,7 @@ import marrow as mw
 from marrow.graph import Graph, RootMotion
 from marrow.math import quaternion
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.session import Session
 from marrow.studio.travel import carrier, ways
 
@@ -40,7 +40,7 @@ def walker(*, hips=False):
 
 def opened(character, graph=None):
     session = Session()
-    session.put(Actor(character, 0, Origin("python", ""), graph=graph))
+    session.put(StudioActor(character, 0, Origin("python", ""), graph=graph))
     return session
 
 

@@ -133,7 +133,7 @@ def test_a_program_that_updates_its_own_animator_decides():
         frame = page.frame()
         np.testing.assert_allclose(frame.matrices[0], solo.matrices, atol=1e-6)
         view.update(0.05)
-        assert solo.time == pytest.approx(0.15)
+        assert solo.playback.time == pytest.approx(0.15)
         np.testing.assert_allclose(page.frame().matrices[0], solo.matrices, atol=1e-6)
         page.send("seek", time=0.0)
         assert "plays this character" in page.wait("error")["message"]

@@ -15,7 +15,7 @@ from marrow.math import quaternion
 from marrow.studio import client as clients
 from marrow.studio import compact, wire
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.frames import unpack_frame
 from marrow.studio.session import Session
 
@@ -113,7 +113,7 @@ class Eye:
 def test_a_page_that_gets_only_what_changed_sees_what_the_engine_shows(seed):
     rng = np.random.default_rng(seed)
     session = Session()
-    session.put(Actor(mannequin(), 0, Origin("python", ""), graph=mw.samples.mannequin_graph()))
+    session.put(StudioActor(mannequin(), 0, Origin("python", ""), graph=mw.samples.mannequin_graph()))
     actor = session.main
     one, two = Eye(actor.wire.pivots), Eye(actor.wire.pivots)
     session.apply(p.SetCount(40))
@@ -150,7 +150,7 @@ def test_a_page_that_gets_only_what_changed_sees_what_the_engine_shows(seed):
 def test_a_vertex_is_off_by_no_more_than_stated():
     character = mannequin()
     session = Session()
-    session.put(Actor(character, 0, Origin("python", ""), graph=mw.samples.mannequin_graph()))
+    session.put(StudioActor(character, 0, Origin("python", ""), graph=mw.samples.mannequin_graph()))
     session.apply(p.SetCount(10))
     session.apply(p.Spread(True))
     session.apply(p.SetParameter("speed", 2.0))

@@ -102,7 +102,7 @@ def test_a_body_of_one_shape_is_a_character_that_can_be_saved(tmp_path: Path) ->
     body = mt.Body.load(tmp_path / "body.npz").double()
     shape = torch.randn(10, dtype=torch.float64)
     who = body.character(shape)
-    pose, joints = np.zeros((24, 3)), mt.Character(who).joints(mt.Character(who).rest())
+    pose, joints = np.zeros((24, 3)), mt.CharacterModule(who).joints(mt.CharacterModule(who).rest())
     points, wanted = smplx_formula(arrays, pose, shape.numpy(), list(range(10)))
     np.testing.assert_allclose(joints, wanted, atol=1e-5)
     mw.save(who, tmp_path / "body.glb")

@@ -60,8 +60,8 @@ def test_nan_and_empty_batches() -> None:
 
 def test_kinematics_and_a_character() -> None:
     who = mw.samples.lizard()
-    cpu = mt.Character(who).double()
-    gpu = mt.Character(who).cuda()
+    cpu = mt.CharacterModule(who).double()
+    gpu = mt.CharacterModule(who).cuda()
     t = torch.tensor([0.1, 0.5])
     pose = gpu.sample(0, t.cuda())
     np.testing.assert_allclose(gpu.joints(pose).cpu(), cpu.joints(cpu.sample(0, t.double())), atol=1e-5)

@@ -60,7 +60,7 @@ def crowd(space: str) -> mw.Animator:
 @pytest.mark.parametrize("space", ["local", "model"])
 def test_programs_give_the_animators_poses(space: str) -> None:
     many = crowd(space)
-    programs = mt.Programs(many)
+    programs = mt.ProgramModule(many)
     pose = programs()
     np.testing.assert_allclose(pose.translation, many.pose.translation, atol=1e-6)
     np.testing.assert_allclose(pose.scale, many.pose.scale, atol=1e-6)
@@ -71,7 +71,7 @@ def test_programs_give_the_animators_poses(space: str) -> None:
 
 @pytest.mark.parametrize("space", ["local", "model"])
 def test_gradients_of_weights_times_and_masks(space: str) -> None:
-    programs = mt.Programs(crowd(space)).double()
+    programs = mt.ProgramModule(crowd(space)).double()
     w, t, m = (
         x.double().clone().requires_grad_() for x in (programs.weights, programs.times, programs.masks)
     )
@@ -89,7 +89,7 @@ def test_gradients_of_weights_times_and_masks(space: str) -> None:
 
 def test_a_motion_mix_is_found_again() -> None:
     """The speed of a blend space, fitted to the poses it gave."""
-    hero = mt.Character(HERO, clips=["idle", "walk", "run"]).double()
+    hero = mt.CharacterModule(HERO, clips=["idle", "walk", "run"]).double()
     space = mt.BlendSpace(SPACE)
     times = [torch.linspace(0, 1, 8, dtype=torch.float64) * hero.clips[k].duration for k in range(3)]
     clips = [hero.sample(k, times[k]) for k in range(3)]
@@ -127,7 +127,7 @@ def test_planes_mix_as_the_graph_does(places: list[tuple[float, float]]) -> None
     many = mw.Animator(HERO, Graph(node, {"x": Parameter(), "y": Parameter()}), count=len(grid))
     many["x"], many["y"] = grid.T
     many.update(0.0)
-    program, bank = many.program, many._evaluator.bank
+    program, bank = many.evaluation.program, many.evaluation.evaluator.bank
     wanted = np.zeros((len(grid), len(places)))
     for n in range(len(grid)):
         for _, clip, _, weight in program.operations(n):
@@ -145,10 +145,10 @@ def test_what_has_no_gradient_is_refused_by_name() -> None:
     one = mw.Animator(HERO, graph)
     one.update(0.1)
     with pytest.raises(ValidationError, match="REACH cannot be differentiated"):
-        mt.Programs(one)
+        mt.ProgramModule(one)
     with pytest.raises(ValidationError, match="expected an Animator"):
-        mt.Programs(HERO)  # type: ignore[arg-type]
-    programs = mt.Programs(crowd("local"))
+        mt.ProgramModule(HERO)  # type: ignore[arg-type]
+    programs = mt.ProgramModule(crowd("local"))
     with pytest.raises(ValidationError, match="weights must be"):
         programs(torch.zeros(3))
 
@@ -159,7 +159,7 @@ def test_additive_layers() -> None:
         pytest.skip("the mannequin has no additive clip")
     one = mw.Animator(HERO, Graph(Additive("walk", clip, weight=0.7), {}), count=2)
     one.update(0.3)
-    pose = mt.Programs(one)()
+    pose = mt.ProgramModule(one)()
     assert np.abs(np.abs((pose.rotation.numpy() * one.pose.rotation).sum(-1)) - 1).max() < 1e-6
 
 
@@ -168,5 +168,5 @@ def test_the_mannequins_own_graph() -> None:
     many["speed"] = [0.0, 1.0, 3.0]
     for _ in range(5):
         many.update(0.11)
-    pose = mt.Programs(many)()
+    pose = mt.ProgramModule(many)()
     assert np.abs(np.abs((pose.rotation.numpy() * many.pose.rotation).sum(-1)) - 1).max() < 1e-6

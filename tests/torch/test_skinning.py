@@ -13,6 +13,7 @@ import marrow.torch as mt
 import torch
 from marrow.errors import ValidationError
 from marrow.kernels import reference
+from marrow.math import quaternion, transform
 from marrow.torch import definitions
 
 SHAPES = [(1, 1), (2, 3), (4, 7), (5, 2), (8, 40), (12, 1000)]
@@ -53,13 +54,13 @@ def test_the_kernels_are_the_definition(K: int, J: int, own_points: bool, sets: 
     np.testing.assert_allclose(mt.skin(points, joints, weights, matrices), wanted.detach(), atol=2e-5)
 
 
-@pytest.mark.parametrize("method", ["linear", "dual_quaternion"])
-def test_the_definition_is_that_of_the_reference(method: str) -> None:
+@pytest.mark.parametrize("skinning", ["linear", "dual_quaternion"])
+def test_the_definition_is_that_of_the_reference(skinning: str) -> None:
     points, joints, weights, matrices = (t.numpy() for t in some(4, 50, 6, 3, seed=3))
     rigid = definitions.polar_rotation(torch.tensor(matrices[..., :3]).double()).numpy()
     matrices = np.concatenate([rigid * np.linspace(0.5, 2, 6)[:, None, None], matrices[..., 3:]], -1)
     pivots = np.random.default_rng(0).normal(size=(6, 3))
-    if method == "linear":
+    if skinning == "linear":
         blended = reference.linear_matrices(matrices, joints, weights)
     else:
         blended = reference.dual_quaternion_matrices(matrices, pivots, joints, weights)
@@ -67,15 +68,15 @@ def test_the_definition_is_that_of_the_reference(method: str) -> None:
     p, n, _ = reference.skin(blended, points.astype(float), normals, None)
     mine = mt.skin(
         torch.tensor(points).double(), torch.tensor(joints), torch.tensor(weights).double(), torch.tensor(matrices),
-        method=method, normals=torch.tensor(normals), pivots=torch.tensor(pivots),
+        skinning=skinning, normals=torch.tensor(normals), pivots=torch.tensor(pivots),
     )  # fmt: skip
     np.testing.assert_allclose(mine[0], p, atol=1e-9)
     np.testing.assert_allclose(mine[1], n, atol=1e-9)
 
 
-@pytest.mark.parametrize("method", ["linear", "dual_quaternion"])
+@pytest.mark.parametrize("skinning", ["linear", "dual_quaternion"])
 @pytest.mark.parametrize("with_normals", [False, True])
-def test_gradients_by_finite_differences(method: str, with_normals: bool) -> None:
+def test_gradients_by_finite_differences(skinning: str, with_normals: bool) -> None:
     points, joints, weights, matrices = (
         t.double() if t.is_floating_point() else t for t in some(2, 5, 3, 2, own_points=True)
     )
@@ -84,19 +85,32 @@ def test_gradients_by_finite_differences(method: str, with_normals: bool) -> Non
     normals = torch.randn(5, 3, dtype=torch.float64) if with_normals else None
 
     def run(p: torch.Tensor, w: torch.Tensor, m: torch.Tensor) -> Any:
-        return mt.skin(p, joints, w, m, method=method, normals=normals)
+        return mt.skin(p, joints, w, m, skinning=skinning, normals=normals)
 
     inputs = tuple(t.clone().requires_grad_() for t in (points, weights, matrices))
     assert torch.autograd.gradcheck(run, inputs, atol=1e-6)
-    if method == "linear" and not with_normals:
+    if skinning == "linear" and not with_normals:
         assert torch.autograd.gradgradcheck(run, inputs, atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [(1, 2, 3), (2, 1, 0), (1, 1e-9, 2), (1, -2, 3), (0, 0, 0)])
+def test_the_turn_of_a_joint_is_that_of_the_specification(sizes: tuple[float, float, float]) -> None:
+    """A flat joint has a turn too, and a gradient."""
+    some = np.random.default_rng(3).normal(size=(2, 8, 4))
+    turn, frame = quaternion.to_matrix(some / np.linalg.norm(some, axis=-1, keepdims=True))
+    if min(map(abs, sizes)) < 1:
+        frame = np.eye(3)  # rounding must not mirror it
+    matrices = torch.tensor(turn @ frame * np.array(sizes, float) @ np.swapaxes(frame, -1, -2))
+    found = definitions.polar_rotation(matrices.requires_grad_())
+    np.testing.assert_allclose(found.detach(), transform.polar(matrices.detach().numpy())[0], atol=1e-6)
+    assert torch.autograd.grad(found.square().mul(found).sum(), matrices)[0].isfinite().all()
 
 
 def test_rigid_motions_have_finite_gradients() -> None:
     """Equal singular values, where a singular value decomposition has none."""
     points, joints, weights, _ = some(1, 9, 4, 2)
     matrices = torch.cat([torch.eye(3), torch.zeros(3, 1)], -1).expand(1, 4, 3, 4).clone().requires_grad_()
-    out = mt.skin(points, joints, weights, matrices, method="dual_quaternion")
+    out = mt.skin(points, joints, weights, matrices, skinning="dual_quaternion")
     (grad,) = torch.autograd.grad(out.square().sum(), matrices)
     np.testing.assert_allclose(out[0].detach(), points, atol=1e-6)
     assert torch.isfinite(grad).all() and grad.abs().max() > 0
@@ -188,7 +202,7 @@ def test_half_precision_is_storage_only() -> None:
         np.testing.assert_array_equal(
             mt.skin(points, joints, weights, matrices), mt.skin(points, joints, weights, matrices)
         )
-        assert mt.skin(points, joints, weights, matrices, method="dual_quaternion").dtype == torch.float32
+        assert mt.skin(points, joints, weights, matrices, skinning="dual_quaternion").dtype == torch.float32
 
 
 @pytest.mark.parametrize("in_dims", list(itertools.product([None, 0], [0, 1])))
@@ -256,7 +270,7 @@ HOSTILE = {
     "negative joint": (lambda a: a | {"joints": torch.full((20, 2), -1)}, "index -1"),
     "matrices": (lambda a: a | {"matrices": torch.zeros(3, 4, 3, 3)}, "matrices must be"),
     "batch": (lambda a: a | {"points": torch.zeros(2, 20, 3)}, "leading axes"),
-    "method": (lambda a: a | {"method": "magic"}, "method must be one of"),
+    "skinning": (lambda a: a | {"skinning": "magic"}, "skinning must be one of"),
     "dense": (lambda a: a | {"joints": None}, "since joints is None"),
     "no influences": (
         lambda a: a | {"joints": torch.zeros(20, 0, dtype=torch.int64), "weights": torch.zeros(20, 0)}, "K at least 1",
@@ -277,7 +291,7 @@ def test_joints_that_there_are_no_matrices_for_are_refused(how: str, wrong: int)
     matrices = torch.eye(3, 4, dtype=kind).repeat(2, 4, 1, 1)
     options: dict[str, Any] = {"normals": points} if how == "normals" else {}
     if how == "dual_quaternion":
-        options["method"] = how
+        options["skinning"] = how
     weights.requires_grad_(how == "learned")
     run: Any = lambda: mt.skin(points, joints, weights, matrices, **options)  # noqa: E731
     if how == "point_rotations":

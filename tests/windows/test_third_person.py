@@ -32,7 +32,7 @@ def played(game, seconds, act=lambda player, time: None, wish=(0, 0, 1), run=Fal
         act(player, frame * STEP)
         player.update(np.array(wish, float), run, STEP, posts)
         posts.update(STEP)
-        world = player.animator.place.matrices
+        world = player.animator.root.matrices
         model = player.animator.model_matrices
         toes = model[balls, :, 3] @ world[:, :3].T + world[:, 3]
         seen["lift"].append(toes[:, 1] - game.ground(toes[:, [0, 2]]))
@@ -73,7 +73,9 @@ def test_it_jumps_with_both_feet_and_goes_on_in_the_air(game):
 
 def test_it_strikes_with_the_upper_body_while_the_legs_go_on(game):
     quiet = played(game, 2.0)[2]
-    _, _, seen = played(game, 2.0, once(1.0, lambda p: p.animator.play_slot("action", "attack", seconds=0.1)))
+    _, _, seen = played(
+        game, 2.0, once(1.0, lambda p: p.animator.slots["action"].play("attack", seconds=0.1))
+    )
     during = slice(75, 110)
     assert np.abs(seen["hand"] - quiet["hand"])[during].max() > 0.3
     np.testing.assert_allclose(seen["thigh"][during], quiet["thigh"][during], atol=0.06)  # three degrees

@@ -14,14 +14,14 @@ from marrow.scene.views import KINDS
 from marrow.windows.camera_controls import CameraControls
 from marrow.windows.follow_camera import FollowCamera
 from marrow.windows.open_window import look, open_window, turn
-from marrow.windows.playback import Playback
+from marrow.windows.playback import ViewerPlayback
 from marrow.windows.viewer import HELP, VIEWS
 
 
 @pytest.fixture
 def opened(shared_renderer):
     def make(thing, **options):
-        options = {"size": (320, 240), "offscreen": True, "fps": 10, "renderer": shared_renderer, **options}
+        options = {"size": (320, 240), "offscreen": True, "rate": 10, "renderer": shared_renderer, **options}
         return open_window(thing, **options)
 
     return make
@@ -39,7 +39,7 @@ def play(window, viewer, script):
 
 
 def test_playback_goes_round_or_stops():
-    play_ = Playback(doll().clips.values())
+    play_ = ViewerPlayback(doll().clips.values())
     assert (play_.clip.name, play_.duration, play_.playing) == ("bow", 0.5, True)
     play_.advance(0.7)
     assert play_.time == pytest.approx(0.2)
@@ -62,7 +62,7 @@ def test_playback_goes_round_or_stops():
 
 
 def test_steps_land_on_frames_whatever_the_scrubber_did():
-    play_ = Playback(doll().clips.values(), clip="nod")
+    play_ = ViewerPlayback(doll().clips.values(), clip="nod")
     play_.time = 0.513
     play_.step(1)
     assert play_.time * play_.rate == pytest.approx(round(0.513 * play_.rate) + 1)
@@ -72,7 +72,7 @@ def test_steps_land_on_frames_whatever_the_scrubber_did():
 
 
 def test_without_clips_there_is_nothing_to_play():
-    play_ = Playback(())
+    play_ = ViewerPlayback(())
     for act in (
         play_.toggle,
         lambda: play_.pick(1),

@@ -32,7 +32,7 @@ def opened(shared_renderer):
 
 
 def test_frames_count_time_without_a_clock(opened):
-    seen = [(f.index, f.dt, f.time) for f in opened(fps=50, frames=4)]
+    seen = [(f.index, f.dt, f.time) for f in opened(rate=50, frames=4)]
     assert [s[0] for s in seen] == [0, 1, 2, 3]
     np.testing.assert_allclose([s[1] for s in seen], [0, 0.02, 0.02, 0.02])
     np.testing.assert_allclose([s[2] for s in seen], [0, 0.02, 0.04, 0.06])
@@ -212,8 +212,8 @@ def test_another_scene_may_be_set(hero, opened):
         ({"size": (0, 10)}, "size"),
         ({"size": 300}, "width, height"),
         ({"size": (99_999, 10)}, "16384"),
-        ({"fps": 0}, "fps"),
-        ({"fps": float("nan")}, "fps"),
+        ({"rate": 0}, "rate"),
+        ({"rate": float("nan")}, "rate"),
         ({"frames": -1}, "frames"),
         ({"controls": "wheel"}, "controls"),
         ({"camera": 3}, "camera"),

@@ -18,7 +18,7 @@ WINDOW = {
     "camera": CAMERA,
     "controls": "fly",
     "view": "skeleton",
-    "fps": 30,
+    "rate": 30,
     "vsync": True,
     "frames": 2,
     "show_time": True,
@@ -69,7 +69,7 @@ def test_a_window_takes_files_samples_and_cameras_by_name(tmp_path):
         mw.window(mw.samples.mannequin(), offscreen=True, camera="0,0") as far,
     ):
         assert near.camera.distance == pytest.approx(far.camera.distance / 2)
-    steps = [frame.dt for frame in mw.window(HERO, offscreen=True, frames=3, fps=30)]
+    steps = [frame.dt for frame in mw.window(HERO, offscreen=True, frames=3, rate=30)]
     assert steps == pytest.approx([0, 1 / 30, 1 / 30])
 
 

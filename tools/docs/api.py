@@ -120,4 +120,6 @@ def _class(name: str, kind: type) -> list[str]:
             inner = raw.fget if isinstance(raw, property) else raw.func
             words = _first(inner)
             members.append(f"- `.{key}`{': ' + words if words else ''}")
+        elif inspect.ismemberdescriptor(raw) and isinstance(vars(owner)["__slots__"], dict):
+            members.append(f"- `.{key}`: {vars(owner)['__slots__'][key]}")
     return [*parts, *members, ""] if members else parts

@@ -52,7 +52,10 @@ def blend_space() -> str:
     crowd["strafe"], crowd["speed"] = grid[:, 0], grid[:, 1]
     crowd.update(0)
     index = list(mw.samples.mannequin().clips).index("walk") + 1
-    share = [sum(w for _, c, _, w in crowd.program.operations(n) if c == index) for n in range(len(grid))]
+    share = [
+        sum(w for _, c, _, w in crowd.evaluation.program.operations(n) if c == index)
+        for n in range(len(grid))
+    ]
 
     def at(p: np.ndarray) -> tuple[float, float]:
         return 40 + (p[0] - low[0]) * 120, 30 + (high[1] - p[1]) * 120
@@ -153,11 +156,11 @@ def feet() -> str:
         animator.ground = ground
         for tick in range(1, 97):
             animator.update(1 / 60)
-            z = animator.place.translation[2]
-            animator.set_place([0.0, slope * z, z])
+            z = animator.root.translation[2]
+            animator.root.set([0.0, slope * z, z])
             if tick % 24:
                 continue
-            m, world = animator.model_matrices, animator.place.matrices
+            m, world = animator.model_matrices, animator.root.matrices
             for chain, colour in zip(chains, COLOURS):
                 places = m[chain, :, 3] @ world[:, :3].T + world[:, 3]
                 points = " ".join(at(panel, p[2], p[1]) for p in places)

@@ -45,7 +45,7 @@ def lamps() -> Image.Image:
     scene = mw.Scene(walkers, lights=lights, environment=mw.Environment("dark", ambient=0.25), grid=False)
     size = (1200, 560)
     camera = mw.Camera.perspective((3.6, 3.0, 9.4), (0.4, 0.35, 0.4), fov=0.58, width=size[0], height=size[1])
-    return mw.Renderer(size, path="deferred").render(scene, camera).image.convert("RGB")
+    return mw.Renderer(size, render_path="deferred").render(scene, camera).image.convert("RGB")
 
 
 def materials() -> Image.Image:

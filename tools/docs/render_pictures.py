@@ -110,7 +110,7 @@ def lamps() -> None:
         actors, lights=[moon, *lights], grid=False, environment=mw.Environment("dark", ambient=0.12)
     )
     camera = mw.Camera.perspective((0.6, 1.5, 7.5), (0.0, 0.75, 0), fov=0.4, width=1400, height=560)
-    mw.render(scene, size=(1400, 560), camera=camera, path="deferred").save(PICTURES / "lamps.webp")
+    mw.render(scene, size=(1400, 560), camera=camera, render_path="deferred").save(PICTURES / "lamps.webp")
 
 
 def sheet() -> None:
@@ -125,7 +125,7 @@ def sheet() -> None:
 def run() -> None:
     """A video for a page."""
     mw.render_video(
-        "mannequin", PICTURES / "run.webp", clip="run", fps=25, size=(320, 320), camera="-60,8", follow=True
+        "mannequin", PICTURES / "run.webp", clip="run", rate=25, size=(320, 320), camera="-60,8", follow=True
     )
 
 

@@ -23,7 +23,7 @@ def labelled(picture, text):
 def fitted_pose(steps=(0, 10, 30, 120)):
     """A pose found from the skin: after some steps, and what was to be found."""
     who = mw.samples.mannequin(4)
-    hero = mt.Character(who, clips=["run"])
+    hero = mt.CharacterModule(who, clips=["run"])
     with torch.no_grad():
         target = hero.skin(hero.sample("run", 0.25))
     rest = hero.rest()
@@ -52,7 +52,7 @@ def fitted_pose(steps=(0, 10, 30, 120)):
 
 def learned_weights():
     """Error of the skin in a pose that was not shown, before and after: black is none, yellow 5 mm."""
-    hero = mt.Character(mw.samples.lizard())
+    hero = mt.CharacterModule(mw.samples.lizard())
     shown = [
         hero.matrices(hero.sample(k, torch.linspace(0, 0.9, 6) * hero.clips[k].duration))
         for k in range(len(hero.clips))
@@ -106,7 +106,7 @@ def dots(points, colors, size, height, turn, center=None):
 
 def splats(count=200_000):
     """Splats coloured by where their own x axis points: the colours turn with the limbs."""
-    hero = mt.Character(mw.samples.mannequin(4), clips=["run"])
+    hero = mt.CharacterModule(mw.samples.mannequin(4), clips=["run"])
     near = torch.randint(0, len(hero.points), (count,), generator=torch.Generator().manual_seed(0))
     joints, weights, row = hero.vertex_joints[near], hero.vertex_weights[near], []
     normals = hero.normals[near]
@@ -124,7 +124,7 @@ def splats(count=200_000):
 
 def fitted_blend(size=(640, 220)):
     """The speed that descent finds from poses, step by step, from three beginnings."""
-    hero = mt.Character(mw.samples.mannequin(), clips=["idle", "walk", "run"])
+    hero = mt.CharacterModule(mw.samples.mannequin(), clips=["idle", "walk", "run"])
     space = mt.BlendSpace(BlendSpace1D.of("speed", {0.0: ClipNode("idle"), 1.25: "walk", 3.6: "run"}))
     phase = torch.linspace(0, 1, 12)
     motions = [hero.sample(k, phase * hero.clips[k].duration) for k in range(3)]

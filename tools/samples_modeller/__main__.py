@@ -22,7 +22,7 @@ BUILT = MARROW / "samples" / "built"
 @cache
 def digest() -> str:
     """What samples are made by, as one number."""
-    levels = [MARROW / "lod" / name for name in ("stored.py", "joints.py", "assembly.py")]
+    levels = [MARROW / "lod" / name for name in ("level_choices.py", "joint_removal.py", "assembly.py")]
     files = [*HERE.glob("*.py"), *(MARROW / "math").glob("*.py"), *HERE.glob("levels_of/*.npz"), *levels]
     return hashlib.sha256(
         b"\0".join(file.name.encode() + b"\0" + file.read_bytes() for file in sorted(files))

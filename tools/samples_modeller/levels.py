@@ -23,7 +23,7 @@ INFLUENCES = (4, 2, 1)
 def with_levels(name: str, character: Character) -> Character:
     """A sample with the levels that were chosen for it; without, and with a line that says so, where they do not fit."""
     from marrow.errors import ValidationError
-    from marrow.lod.stored import read_choices, with_choices
+    from marrow.lod.level_choices import read_choices, with_choices
 
     try:
         return with_choices(character, read_choices(FOLDER / f"{name}.npz"))
@@ -34,9 +34,9 @@ def with_levels(name: str, character: Character) -> Character:
 
 def choose() -> None:
     """Chooses the levels of all samples."""
-    from marrow.lod.building import build
+    from marrow.lod.builder import build
+    from marrow.lod.level_choices import chosen, write_choices
     from marrow.lod.level_table import table
-    from marrow.lod.stored import chosen, write_choices
     from samples_modeller import character, reptile
 
     FOLDER.mkdir(exist_ok=True)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.animation.frame_budget import check_frames
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample, times_of, wrap
-from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.kernels.poses import sample_frames
 from marrow.math import quaternion
@@ -95,7 +95,7 @@ class SampledClip(Asset):
         Q, J, M = len(query), len(self.skeleton), len(self.skeleton.morph_names)
         outputs = [np.empty(shape, np.float32) for shape in ((Q, J, 3), (Q, J, 4), (Q, J, 3), (Q, M))]
         if Q:
-            frames: FramePool[Frame] = derived(self, "sampling", lambda: FramePool(self._frame))
+            frames: FramePool[CallFrame] = derived(self, "sampling", lambda: FramePool(self._frame))
             frame = frames.take()
             for name, array in zip(("query", "t_out", "r_out", "s_out", "m_out"), (query, *outputs)):
                 frame.lend(name, array)
@@ -103,7 +103,7 @@ class SampledClip(Asset):
             frames.give(frame)
         return Pose(*(o.reshape(*t.shape, *o.shape[1:]) for o in outputs))
 
-    def _frame(self) -> Frame:
+    def _frame(self) -> CallFrame:
         """The sampling kernel's frame with these rows in it."""
         return sample_frames.frame(
             rows=self.rows, flat=self.rows.reshape(-1), row=np.empty(self.rows.shape[1], np.float32), rate=self.rate,

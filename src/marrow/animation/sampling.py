@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
-from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.model import _validate
 from marrow.model._derived import derived
 from marrow.model.clip import Clip
@@ -35,7 +35,7 @@ def wrap(time: ArrayLike, duration: float) -> np.ndarray:
         return np.mod(t, duration)
 
 
-def _frame(clip: Clip) -> Frame:
+def _frame(clip: Clip) -> CallFrame:
     """The sampling kernel's frame with a clip's tracks in it."""
     tracks = clip.tracks
     return poses.sample_tracks.frame(
@@ -61,7 +61,7 @@ def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
         outputs[0][:], outputs[1][:], outputs[2][:], outputs[3][:] = 0, (0, 0, 0, 1), 1, 0
     table = clip.tracks.table
     if len(table) and len(query):
-        frames: FramePool[Frame] = derived(clip, "sampling", lambda: FramePool(lambda: _frame(clip)))
+        frames: FramePool[CallFrame] = derived(clip, "sampling", lambda: FramePool(lambda: _frame(clip)))
         frame = frames.take()
         for name, array in zip(("query", "t_out", "r_out", "s_out", "m_out"), (query, *outputs)):
             frame.lend(name, array)

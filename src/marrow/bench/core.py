@@ -65,11 +65,11 @@ def _skinning(body: Character, matrices: np.ndarray, twins: Twins | None) -> lis
     vectors = Contest("linear blend, positions + normals + tangents", "vertex", V)
     vectors.entries["marrow"] = lambda: skin(body, matrices, out=full)
     dual = Contest("dual quaternion, positions", "vertex", V)
-    dual.entries["marrow"] = lambda: skin(body, matrices, method="dual_quaternion", normals=False, out=out)
+    dual.entries["marrow"] = lambda: skin(body, matrices, skinning="dual_quaternion", normals=False, out=out)
     larger = matrices.copy()
     larger[1::7, :, :3] *= 1.3
     scaled = Contest("dual quaternion, some joints scaled alike in all ways, positions", "vertex", V)
-    scaled.entries["marrow"] = lambda: skin(body, larger, method="dual_quaternion", normals=False, out=out)
+    scaled.entries["marrow"] = lambda: skin(body, larger, skinning="dual_quaternion", normals=False, out=out)
     tidy = body.replace(meshes=(mesh.reordered(),))
     linear.entries["marrow, mesh.reordered()"] = lambda: skin(tidy, matrices, normals=False, out=out)
     if twins is not None:

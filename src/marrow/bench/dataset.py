@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from marrow.bench.harness import Contest
-from marrow.dataset.building import build
+from marrow.dataset.builder import build
 from marrow.dataset.features import Frames
 from marrow.dataset.pool import run_tasks
 from marrow.dataset.recipe import Recipe
@@ -47,7 +47,7 @@ def contests() -> list[Contest]:
     text.entries["marrow"] = lambda: read(source, LoadOptions())
     text.entries["NumPy, its numbers alone (as marrow did before)"] = lambda: np.fromstring(numbers, sep=" ")
     text.entries["Python, its numbers alone"] = lambda: [float(word) for word in numbers.split()]
-    recipe = Recipe(features=FEATURES, fps=60.0)
+    recipe = Recipe(features=FEATURES, rate=60.0)
     times, kept = np.arange(FRAMES) / 60.0, np.arange(JOINTS)
     clip = character.clips[0]
 
@@ -134,7 +134,7 @@ def _takes(folder: Path, count: int, frames: int) -> None:
 
 def _built(takes: Path, out: Path, workers: int) -> float:
     began = time.perf_counter()
-    build(takes, out, features=FEATURES, fps=60, window=64, shard_mb=1, workers=workers)
+    build(takes, out, features=FEATURES, rate=60, window=64, shard_mb=1, workers=workers)
     return time.perf_counter() - began
 
 
@@ -152,9 +152,9 @@ def _start() -> float:
 
 _MEASURE = """
 import json, resource, sys, time
-from marrow.dataset.building import build
+from marrow.dataset.builder import build
 began = time.perf_counter()
-build(sys.argv[1], sys.argv[2], features=["rotations_6d", "positions"], fps=60, window=4, workers=2)
+build(sys.argv[1], sys.argv[2], features=["rotations_6d", "positions"], rate=60, window=4, workers=2)
 seconds = time.perf_counter() - began
 most = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
 print(json.dumps([seconds, *most]))
@@ -183,8 +183,8 @@ def _memory(folder: Path) -> dict[str, Any]:
 _RAY = """
 import sys, time, ray
 from ray.cluster_utils import Cluster
-from marrow.dataset.building import build
-options = dict(features=sys.argv[3].split(), fps=60, window=64, shard_mb=1, on="ray")
+from marrow.dataset.builder import build
+options = dict(features=sys.argv[3].split(), rate=60, window=64, shard_mb=1, on="ray")
 small = {"num_cpus": 1, "object_store_memory": 80 << 20}
 cluster = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
 cluster.add_node(**small)

@@ -64,7 +64,7 @@ def measurements() -> dict[str, Any]:
             device,
             plain(samples.mannequin(4)),
             count,
-            method="dual_quaternion",
+            skinning="dual_quaternion",
             vectors="octahedral",
             weights=8,
         ),

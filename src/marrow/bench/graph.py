@@ -78,7 +78,7 @@ def _bare(crowd: Animator, what: str) -> Callable[[], None]:
     """The pose kernel on whatever programs the crowd has at the moment."""
     rows = len(crowd.character.palette if what == "matrices" else crowd.character.skeleton)
     out = np.empty((*getattr(crowd, what).shape[:-3], rows, 3, 4), np.float32)
-    return partial(crowd.evaluate, **{"palette" if what == "matrices" else "model": out})
+    return partial(crowd.evaluation.write, **{"palette" if what == "matrices" else "model": out})
 
 
 def mixed_crowd(count: int, seed: int = 0, *, threads: int = 1) -> Animator:
@@ -94,7 +94,7 @@ def mixed_crowd(count: int, seed: int = 0, *, threads: int = 1) -> Animator:
     crowd["aim_yaw"], crowd["aim_pitch"] = rng.uniform(-0.9, 0.9, count), rng.uniform(-0.6, 0.6, count)
     crowd["crouch"] = some(0.2)
     crowd["look"], crowd["reach"] = np.where(some(0.2), 1.0, 0.0), np.where(some(0.1), 1.0, 0.0)
-    crowd.play_slot("action", "attack", loop=True, instances=some(0.2))
+    crowd.slots["action"].play("attack", loop=True, instances=some(0.2))
     crowd.trigger("jump", instances=some(0.2))
     for _ in range(10):
         crowd.update(DT)

@@ -13,7 +13,7 @@ from pathlib import Path
 from marrow.bench.body import corpus_folder
 from marrow.bench.harness import Contest
 from marrow.io import load, save
-from marrow.io.process import end_all
+from marrow.io.reader_process import end_all
 from marrow.samples import mannequin
 
 __all__ = ["contests"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.bench.graph import DT, mixed_crowd
 from marrow.bench.harness import Contest
 from marrow.graph import Animator
-from marrow.lod.select import Selector
+from marrow.lod.selector import Selector
 from marrow.model import Character
 from marrow.samples import mannequin
 from marrow.scene.camera import Camera
@@ -79,7 +79,7 @@ def _crowd(count: int) -> Animator:
     crowd.levels = Selector(_character(), sizes=SIZES, every=RATES).select(camera, transforms)
     for _ in range(2 * max(RATES)):
         crowd.update(DT)
-        crowd.level_groups()
+        crowd.evaluation.level_groups()
     return crowd
 
 
@@ -88,8 +88,8 @@ def _moments(crowd: Animator) -> list[Any]:
     kept = []
     for _ in range(max(RATES)):
         crowd.update(DT)
-        crowd.level_groups()
-        program = crowd.program
+        crowd.evaluation.level_groups()
+        program = crowd.evaluation.program
         kept.append(type(program)(program.start.copy(), program.ops.copy(), program.depth))
     return kept
 
@@ -100,16 +100,14 @@ def _poses(count: int) -> Contest:
     contest = Contest(f"poses of {count:,} at mixed distances, by levels", "character", count)
     moments = _moments(crowd)
     out = np.empty_like(full.matrices)
-    levels = crowd._levels
-    assert levels is not None
 
     def by_levels() -> None:
         for program in moments:
-            levels.groups(crowd, crowd._buffers, program)
+            crowd.evaluation.level_groups(program)
 
     by_levels.scale = 1 / len(moments)  # type: ignore[attr-defined]
     contest.entries["marrow"] = by_levels
-    contest.entries[WHOLE] = partial(full.evaluate, palette=out)
+    contest.entries[WHOLE] = partial(full.evaluation.write, palette=out)
     contest.goals[WHOLE] = 1 / 3
     shown = ", ".join(
         f"{n} at level {k}" for k, n in enumerate(np.bincount(np.asarray(crowd.levels)).tolist()) if n

@@ -10,7 +10,7 @@ from typing import Any
 from marrow.bench.body import corpus_folder
 from marrow.bench.harness import Contest
 from marrow.bench.report import in_words
-from marrow.lod.building import build
+from marrow.lod.builder import build
 from marrow.model import Character
 from marrow.samples import lizard, mannequin
 

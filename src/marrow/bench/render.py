@@ -120,7 +120,7 @@ def lit_figure(device: Device, path: str, lights: list[Any]) -> Callable[[], Non
         from marrow.scene.lights import SUN
 
         scene.lights.append(SUN)
-    return drawing(Renderer(SIZE, device=device, path=path), scene, close_up())
+    return drawing(Renderer(SIZE, device=device, render_path=path), scene, close_up())
 
 
 def places(count: int) -> Array:
@@ -173,7 +173,7 @@ class _Crowd:
             self.crowd.update(1 / 60)
         else:
             self.animator.update(1 / 60)
-            self.animator.matrices_and_morphs()
+            self.animator.evaluation.matrices_and_morphs()
 
 
 def crowd(device: Device, count: int) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -192,7 +192,7 @@ def measurements() -> dict[str, Any]:
     hero = samples.mannequin()
     walker = Actor(hero, clip="walk", levels=0)
     for path in ("forward", "deferred"):
-        renderer = Renderer(SIZE, device=device, path=path)
+        renderer = Renderer(SIZE, device=device, render_path=path)
         out[f"one mannequin, {path}, {_size()}, passes"] = passes(
             renderer, Scene(walker), close_up(), _walk(walker)
         )

@@ -25,7 +25,7 @@ def measurements() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         command = [
             sys.executable, "-m", "marrow", "render", "mannequin", "-o", str(Path(folder) / "walk.mp4"), "--clip", "walk",
-            "--duration", "1", "--fps", "30", "--size", "1280x720", "--force",
+            "--duration", "1", "--rate", "30", "--size", "1280x720", "--force",
         ]  # fmt: skip
         for _ in range(RUNS):
             before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()

@@ -14,7 +14,7 @@ from marrow.bench.harness import Contest
 from marrow.bench.studio_picture import CannotLook, command, first_picture
 from marrow.graph import BlendSpace1D, Graph, LayerBlend, Parameter, State, StateMachine, Transition
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.app import Studio
 from marrow.studio.client import Client
 from marrow.studio.hub import Hub
@@ -93,7 +93,7 @@ def _pictures() -> dict[str, Any]:
     return {"in Chromium, drawn by the processor, best of 5": taken[0], "median": taken[len(taken) // 2]}
 
 
-def wire(what: str, count: int) -> studio_wire.Wire:
+def wire(what: str, count: int) -> studio_wire.WireTimes:
     """Paced updates, and for one character that plays a clip a hundred inputs."""
     inputs = 100 if (what, count) == ("a clip", 1) else 0
     return studio_wire.measure(_graph() if what == "a graph" else None, count, inputs=inputs)
@@ -133,7 +133,7 @@ class _Page:
 
 def _studio(graph: Graph | None, count: int) -> tuple[Hub, _Page]:
     studio = Studio("bench")
-    studio.session.put(Actor(synthetic_body(1000), 0, Origin("python", ""), graph=graph))
+    studio.session.put(StudioActor(synthetic_body(1000), 0, Origin("python", ""), graph=graph))
     studio.session.count = count
     return studio.hub, _Page(studio.hub)
 

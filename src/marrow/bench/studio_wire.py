@@ -17,14 +17,14 @@ from socket import IPPROTO_TCP, TCP_NODELAY
 from marrow.bench.body import synthetic_body
 from marrow.graph import Graph
 
-__all__ = ["Wire", "measure"]
+__all__ = ["WireTimes", "measure"]
 
 TOKEN = "bench"
 CLIP_SECONDS = 1.0
 """How long the clips of `synthetic_body` are."""
 
 
-class Wire:
+class WireTimes:
     """What was measured, in seconds: updates of the server, and inputs until their frame had come."""
 
     def __init__(self, updates: list[float], inputs: list[float]) -> None:
@@ -48,15 +48,15 @@ class Wire:
         return self.inputs[-1]
 
 
-def measure(graph: Graph | None, count: int, *, seconds: float = 5.0, inputs: int = 0) -> Wire:
+def measure(graph: Graph | None, count: int, *, seconds: float = 5.0, inputs: int = 0) -> WireTimes:
     """Serves `count` characters to one page for some seconds, and to its `inputs`, which need a clip to seek in."""
-    from marrow.studio.actor import Actor, Origin
+    from marrow.studio.actor import Origin, StudioActor
     from marrow.studio.address import listen
     from marrow.studio.app import Studio
     from marrow.studio.server import Server
 
     studio = Studio(TOKEN)
-    studio.session.put(Actor(synthetic_body(1000), 0, Origin("python", ""), graph=graph))
+    studio.session.put(StudioActor(synthetic_body(1000), 0, Origin("python", ""), graph=graph))
     studio.session.count = count
     updates: list[float] = []
     step = studio.hub.step
@@ -76,7 +76,7 @@ def measure(graph: Graph | None, count: int, *, seconds: float = 5.0, inputs: in
     finally:
         server.close()
     # The first updates compile, allocate and grow the crowd.
-    return Wire(updates[30:], json.loads(done.stdout))
+    return WireTimes(updates[30:], json.loads(done.stdout))
 
 
 def watch(address: str, seconds: float, inputs: int) -> list[float]:

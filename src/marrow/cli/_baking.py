@@ -21,11 +21,12 @@ from marrow.cli._files import chosen_clips, in_world, open_character
 from marrow.io.atomic import check_space, replacing
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose
+from marrow.skinning.vertex_budget import check_vertices
 
 if TYPE_CHECKING:
-    from marrow.dataset.many import Making
+    from marrow.dataset.file_batch import Making
 
-__all__ = ["Motion", "NpzWriter", "bake_file", "motions_of", "write_index"]
+__all__ = ["BakedMotion", "NpzWriter", "bake_file", "motions_of", "write_index"]
 
 Array = NDArray[Any]
 Advance = Callable[[int], None]
@@ -33,11 +34,11 @@ _BLOCK_BYTES = 16 << 20
 # Numbers for each joint: its position in the model, its rotation against its parent as a quaternion (xyzw) or as two
 # columns of a matrix.
 _PER_JOINT = {"joints": 3, "rotations": 4, "6d": 6}
-MAX_BYTES, MAX_FRAMES = 1 << 40, 10_000_000
+MAX_BYTES, MAX_FRAMES, MAX_VERTICES = 1 << 40, 10_000_000, 8_000_000
 
 
 @dataclass(frozen=True)
-class Motion:
+class BakedMotion:
     """One clip (or the rest pose) of a character at given times, field by field."""
 
     character: Character
@@ -104,13 +105,15 @@ class Motion:
 def motions_of(
     character: Character,
     names: Sequence[str] | None,
-    fps: float | None,
+    rate: float | None,
     moments: Sequence[float] | None,
     fields: Sequence[str],
-) -> list[Motion]:
+) -> list[BakedMotion]:
     """What to bake of a character: its clips by name (all when none is named), else the rest pose."""
     if "vertices" in fields and not character.vertex_count:
         raise UsageError(f"{character.name!r} has no mesh; bake its motion with --what joints")
+    if "vertices" in fields:
+        check_vertices("bake", character, MAX_VERTICES)
     clips: list[Clip | None] = [*chosen_clips(character, names)] or [None]
     found = []
     for clip in clips:
@@ -119,16 +122,16 @@ def motions_of(
         elif clip is None:
             times = np.zeros(1)
         else:
-            rate = fps or clip.rate or clip.key_rate or 30.0
-            count = math.floor(clip.duration * rate + 1e-3) + 1
+            each = rate or clip.rate or clip.key_rate or 30.0
+            count = math.floor(clip.duration * each + 1e-3) + 1
             if count > MAX_FRAMES:
                 raise UsageError(
-                    f"clip {clip.name!r} lasts {clip.duration:g} s: {count:,} frames, more than {MAX_FRAMES:,}; lower --fps"
+                    f"clip {clip.name!r} lasts {clip.duration:g} s: {count:,} frames, over {MAX_FRAMES:,}; lower --rate"
                 )
-            times = np.arange(count) / rate
-        motion = Motion(character, clip, times.astype("<f4"), tuple(fields))
+            times = np.arange(count) / each
+        motion = BakedMotion(character, clip, times.astype("<f4"), tuple(fields))
         if motion.size > MAX_BYTES:
-            raise UsageError(f"clip {motion.name!r} would take more than {MAX_BYTES >> 30} GiB; lower --fps")
+            raise UsageError(f"clip {motion.name!r} would take more than {MAX_BYTES >> 30} GiB; lower --rate")
         found.append(motion)
     return found
 
@@ -176,7 +179,7 @@ class NpzWriter:
             self._taken.add(unique)
             self._prefix = f"{unique}/"
 
-    def write(self, motion: Motion, advance: Advance) -> None:
+    def write(self, motion: BakedMotion, advance: Advance) -> None:
         if not self._begun:
             self._begun = True
             skeleton = self._character.skeleton
@@ -211,32 +214,32 @@ class NpzWriter:
         return self._zip.open(f"{self._prefix}{name}.npy", "w", force_zip64=True)
 
 
-def bake_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """One safetensors file for each clip of a file; what went where. For `marrow.dataset.many`."""
-    character = open_character(place, scale=options["scale"], allow_outside=options["allow_outside"])
+def bake_file(source: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """One safetensors file for each clip of a file; what went where. For `marrow.dataset.file_batch`."""
+    character = open_character(source, scale=options["scale"], allow_outside=options["allow_outside"])
     if options["axes"] is not None:
         character = in_world(character, options["axes"])
-    motions = motions_of(character, options["clip"], options["fps"], options["moments"], options["fields"])
+    motions = motions_of(character, options["clip"], options["rate"], options["moments"], options["fields"])
     taken: set[str] = set()
     written = []
     for motion in motions:
-        name = _shard_name(f"{Path(place).stem}.{motion.name}", options["number"], taken)
+        name = _shard_name(f"{Path(source).stem}.{motion.name}", options["number"], taken)
         with making(name) as path:
-            _write_shard(path, place, motion)
+            _write_shard(path, source, motion)
         shapes = {field: list(motion.shape(field)) for field in motion.fields}
         written.append(
-            {"file": name, "source": place, "clip": motion.name, "frames": motion.frame_count} | shapes
+            {"file": name, "source": source, "clip": motion.name, "frames": motion.frame_count} | shapes
         )
     return written
 
 
-def _write_shard(path: Path, place: str, motion: Motion) -> None:
+def _write_shard(path: Path, source: str, motion: BakedMotion) -> None:
     check_space(path, motion.size)
     character = motion.character
     constants = _constants(character, motion.fields) | {"times": motion.times}
     header: dict[str, Any] = {
         "__metadata__": {
-            "source": Path(place).name,
+            "source": Path(source).name,
             "clip": motion.name,
             "joint_names": json.dumps(character.skeleton.names, ensure_ascii=False),
         }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.lint.extent import rest_box
+from marrow.io.lint.rest_bounds import rest_box
 from marrow.model import Character, Clip, Material, Mesh
 
 __all__ = ["facts_of", "format_of", "levels_of"]

@@ -106,7 +106,7 @@ def writable(path: Path, *, force: bool, folder: bool = False) -> None:
             raise UsageError(f"{path}: is a file, not a folder")
         begun = (
             path / ".marrow"
-        ).is_dir()  # by the same command, which goes on there (`marrow.dataset.many`)
+        ).is_dir()  # by the same command, which goes on there (`marrow.dataset.file_batch`)
         if path.is_dir() and any(path.iterdir()) and not force and not begun:
             raise UsageError(f"{path}: the folder is not empty (--force writes into it all the same)")
     elif path.is_dir():

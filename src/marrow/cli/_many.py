@@ -22,7 +22,7 @@ from marrow.cli._errors import (
 from marrow.errors import MarrowError
 
 if TYPE_CHECKING:
-    from marrow.dataset.many import Done
+    from marrow.dataset.file_batch import Done
 
 __all__ = ["failure_code", "into_folder", "is_folder", "shown_progress", "told"]
 
@@ -81,7 +81,7 @@ def into_folder(
     """Lets `call` make a file of the format `to` of each file; says what came of each. The exit code."""
     from marrow.cli._files import writable
     from marrow.cli._output import print_json, say
-    from marrow.dataset.many import each_file, named
+    from marrow.dataset.file_batch import each_file, named
     from marrow.errors import FormatError
     from marrow.io import registry
 

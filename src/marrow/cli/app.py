@@ -52,7 +52,7 @@ _COMMANDS = {
     "convert": (
         "Convert a character to .glb, .gltf, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow.",
         "marrow convert hero.fbx hero.glb --clips-from walk.fbx run.fbx\n"
-        "marrow convert hero.glb walk.bvh --clip Walk --fps 30",
+        "marrow convert hero.glb walk.bvh --clip Walk --rate 30",
     ),
     "retarget": (
         "Put the motion of files on a character, whatever their joints are called: marrow retarget MOTION... CHARACTER.\n\n"
@@ -76,7 +76,7 @@ _COMMANDS = {
         "joint_names; those of several files lie below FILE/. Any other OUT is a folder "
         "that gets one safetensors file per clip of every "
         "file, and an index.json that lists them.",
-        "marrow bake hero.fbx -o hero.npz --clip Run --fps 30\n"
+        "marrow bake hero.fbx -o hero.npz --clip Run --rate 30\n"
         "marrow bake clips/*.fbx -o dataset/ --what joints",
     ),
     "view": (
@@ -169,7 +169,7 @@ _dataset = App(
     name="dataset",
     help="Make training data of motion files, on one machine or many; look at it, check it.",
     help_epilogue=_examples(
-        "marrow dataset build mocap/ -o out --fps 30 --features rotations_6d positions contacts --window 64\n"
+        "marrow dataset build mocap/ -o out --rate 30 --features rotations_6d positions contacts --window 64\n"
         "marrow dataset info out\nmarrow dataset show out -o samples.png"
     ),
 )
@@ -199,7 +199,7 @@ _cache.command(
     "marrow.cli.cache:info",
     name="info",
     help="Show where the cache is and how full.\n\nMARROW_CACHE sets the folder, or turns the cache off with "
-    "'off'; MARROW_CACHE_LIMIT sets its size in bytes.",
+    "'off'; MARROW_CACHE_LIMIT sets its size: bytes, or 500MB, or 2GiB.",
     help_epilogue=_examples("marrow cache info --json"),
 )
 _cache.command(

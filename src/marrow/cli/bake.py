@@ -15,7 +15,7 @@ from marrow.printing import one_line, printable
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from marrow.cli._baking import Motion
+    from marrow.cli._baking import BakedMotion
 
 __all__ = ["bake"]
 
@@ -29,7 +29,7 @@ def bake(
     out: Annotated[Path, Parameter(name=("--out", "-o"))],
     what: Annotated[list[What] | None, Parameter(negative=())] = None,
     clip: Annotated[list[str] | None, Parameter(negative=())] = None,
-    fps: float | None = None,
+    rate: float | None = None,
     times: str | None = None,
     scale: float | None = None,
     axes: str | None = None,
@@ -53,7 +53,7 @@ def bake(
         those rotations' matrices; may be given several times. joint_names and parents say which joint is which.
     clip
         Bake only the clip of this name; may be given several times.
-    fps
+    rate
         Frames a second (default: the clip's own rate, 30 where it has none).
     times
         Moments in seconds instead of a rate: 0,0.5,1.25
@@ -75,9 +75,9 @@ def bake(
     """
     from marrow.cli._files import writable
     from marrow.cli._output import print_json
-    from marrow.dataset.many import expanded
+    from marrow.dataset.file_batch import expanded
 
-    moments = _moments(times, fps)
+    moments = _moments(times, rate)
     single = out.suffix.lower() == ".npz"
     if not single and out.suffix and not out.is_dir():
         raise UsageError(f"{out}: writes .npz files, or a folder (a name without a suffix)")
@@ -85,7 +85,7 @@ def bake(
         raise UsageError(f"{out}: --workers and --on are for a folder; an .npz is one file")
     writable(out, force=force, folder=not single)
     options = {
-        "clip": clip, "fps": fps, "moments": moments, "scale": scale, "axes": axes, "allow_outside": allow_outside,
+        "clip": clip, "rate": rate, "moments": moments, "scale": scale, "axes": axes, "allow_outside": allow_outside,
         "fields": list(dict.fromkeys(what or ["vertices"])),
     }  # fmt: skip
     files = expanded(files)
@@ -122,7 +122,7 @@ def _into_npz(files: list[str], out: Path, options: dict[str, Any]) -> _Baked:
                 if options["axes"] is not None:
                     character = in_world(character, options["axes"])
                 motions = motions_of(
-                    character, options["clip"], options["fps"], options["moments"], options["fields"]
+                    character, options["clip"], options["rate"], options["moments"], options["fields"]
                 )
             except MarrowError as error:
                 if len(files) == 1:
@@ -143,7 +143,7 @@ def _into_folder(
 ) -> _Baked:
     from marrow.cli._baking import write_index
     from marrow.cli._many import failure_code, shown_progress, told
-    from marrow.dataset.many import each_file
+    from marrow.dataset.file_batch import each_file
 
     counts: dict[str, int] = {}
     each = []
@@ -169,7 +169,7 @@ def _into_folder(
     return code, written, failed, f"{len(written)} shard{'s' if len(written) != 1 else ''}, {frames} frames"
 
 
-def _write(writer: object, motion: Motion, progress: Progress | None, label: str) -> None:
+def _write(writer: object, motion: BakedMotion, progress: Progress | None, label: str) -> None:
     task = (
         progress.add_task(one_line(label), total=motion.frame_count * len(motion.fields))
         if progress
@@ -185,13 +185,13 @@ def _write(writer: object, motion: Motion, progress: Progress | None, label: str
         progress.remove_task(task)
 
 
-def _moments(times: str | None, fps: float | None) -> list[float] | None:
-    if fps is not None and not 0 < fps < 1e6:
-        raise UsageError(f"--fps must be a positive number, got {fps}")
+def _moments(times: str | None, rate: float | None) -> list[float] | None:
+    if rate is not None and not 0 < rate < 1e6:
+        raise UsageError(f"--rate must be a positive number, got {rate}")
     if times is None:
         return None
-    if fps is not None:
-        raise UsageError("--fps and --times exclude each other")
+    if rate is not None:
+        raise UsageError("--rate and --times exclude each other")
     try:
         moments = [float(word) for word in times.replace(",", " ").split()]
     except ValueError:

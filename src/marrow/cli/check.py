@@ -11,7 +11,7 @@ from marrow.cli._errors import BAD_FILE, FINE, show_error
 from marrow.printing import one_line
 
 if TYPE_CHECKING:
-    from marrow.dataset.many import Making
+    from marrow.dataset.file_batch import Making
     from marrow.io.lint import Finding
     from marrow.model import Character
 
@@ -58,7 +58,7 @@ def check(
     """
     from marrow.cli._files import open_character
     from marrow.cli._many import failure_code, shown_progress, told
-    from marrow.dataset.many import each_file, expanded
+    from marrow.dataset.file_batch import each_file, expanded
     from marrow.io.lint import Finding
 
     if html is not None:
@@ -103,12 +103,12 @@ def check(
     return code
 
 
-def check_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is found in one file. For `marrow.dataset.many`."""
+def check_file(path: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is found in one file. For `marrow.dataset.file_batch`."""
     from marrow.cli._files import open_character
     from marrow.io.lint import lint
 
-    return [_plain(finding) for finding in lint(open_character(place, **options))]
+    return [_plain(finding) for finding in lint(open_character(path, **options))]
 
 
 def _plain(finding: Finding) -> dict[str, Any]:

@@ -173,9 +173,9 @@ def retime(
 
 
 def resample(
-    source: Source, target: Target, /, *, fps: float, clip: Names = None, force: Force = False
+    source: Source, target: Target, /, *, rate: float, clip: Names = None, force: Force = False
 ) -> None:
-    _edit(source, target, clip, force, lambda c, _: c.at_rate(fps))
+    _edit(source, target, clip, force, lambda c, _: c.at_rate(rate))
 
 
 def rename(source: Source, target: Target, /, *names: str, force: Force = False) -> None:
@@ -291,7 +291,7 @@ def run(
         list[str] | None,
         Parameter(negative=(), help="A trigger, at once or at a time: NAME or NAME@SECONDS."),
     ] = None,
-    fps: float = 30.0,
+    rate: float = 30.0,
     name: str = "run",
     travel: Annotated[bool, Parameter(help="Let root motion move the root.")] = True,
     force: Force = False,
@@ -316,7 +316,7 @@ def run(
             else:
                 animator[parameter] = value
 
-    made = Clip.from_run(animator, seconds, fps, name=name, travel=travel, every=steer)
+    made = Clip.from_run(animator, seconds, rate, name=name, travel=travel, every=steer)
     last = list(character.clips)[-1]
     _edit(source, target, None, force, lambda c, _: [c, made] if c.name == last else [c])
 

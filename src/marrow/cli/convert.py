@@ -12,7 +12,7 @@ from marrow.cli._errors import FINE, UsageError, note
 from marrow.cli._output import say
 
 if TYPE_CHECKING:
-    from marrow.dataset.many import Making
+    from marrow.dataset.file_batch import Making
     from marrow.model import Character
 
 __all__ = ["convert"]
@@ -27,7 +27,7 @@ def convert(
     clips_from: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=True)] = None,
     influences: Annotated[int | None, Parameter(name=("--influences", "--max-influences"))] = None,
     joints: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)] = None,
-    fps: float | None = None,
+    rate: float | None = None,
     scale: float | None = None,
     axes: str | None = None,
     compress: Literal["meshopt", "quantized", "quantized+meshopt", "draco"] | None = None,
@@ -55,7 +55,7 @@ def convert(
         Keep only the strongest influences of every vertex.
     joints
         Write only the joints of these names or patterns (BVH); by default all that are bones.
-    fps
+    rate
         Frames a second for motion that is baked: read from FBX, written to BVH.
     scale
         Multiply all lengths, for files whose unit is wrong.
@@ -82,11 +82,11 @@ def convert(
 
     if len(files) < 2:
         raise UsageError("expected IN... OUT: what to convert, and the file or folder to write")
-    *sources, place = files
-    target = Path(place)
+    *sources, last = files
+    target = Path(last)
     options: dict[str, Any] = {
         "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences": influences, "joints": joints,
-        "fps": fps, "scale": scale, "axes": axes, "compress": compress, "variant": variant, "split": split,
+        "rate": rate, "scale": scale, "axes": axes, "compress": compress, "variant": variant, "split": split,
         "allow_outside": allow_outside,
     }  # fmt: skip
     if is_folder(sources, target, to):
@@ -125,11 +125,11 @@ def writable_or_refused(target: Path, force: bool) -> None:
     writable(target, force=force)
 
 
-def convert_file(place: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
-    """One of many files. For `marrow.dataset.many`."""
+def convert_file(source: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
+    """One of many files. For `marrow.dataset.file_batch`."""
     name = options["name"]
     with making(name) as path:
-        lines, text = converted(place, path, options)
+        lines, text = converted(source, path, options)
         lines = [line.replace(str(path), name) for line in lines]
     return {"file": name, "notes": lines, "text": text}
 
@@ -141,12 +141,12 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
     from marrow.io import registry, save
 
     form = registry.for_writing(target)
-    clip, fps, joints, compress = wishes["clip"], wishes["fps"], wishes["joints"], wishes["compress"]
+    clip, rate, joints, compress = wishes["clip"], wishes["rate"], wishes["joints"], wishes["compress"]
     character = open_character(
         source,
         clips=wishes["clips_from"],
         influences=wishes["influences"],
-        rate=fps,
+        rate=rate,
         scale=wishes["scale"],
         allow_outside=wishes["allow_outside"],
     )
@@ -157,7 +157,7 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
     kept = chosen_clips(character, clip)
     if clip:
         character = character.replace(clips=tuple(kept))
-    options: dict[str, Any] = {"rate": fps, "joints": joints} if form.name == "BVH" else {}
+    options: dict[str, Any] = {"rate": rate, "joints": joints} if form.name == "BVH" else {}
     if form.name == "USD" and "name" in wishes:  # the file gets its name when it is whole
         options["textures"] = f"{Path(wishes['name']).stem}_textures"
     if compress and form.name != "glTF":

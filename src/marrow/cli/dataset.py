@@ -30,7 +30,7 @@ def build(
     *,
     out: Annotated[str, Parameter(name=("--out", "-o"))],
     features: _Names = None,
-    fps: float = 30.0,
+    rate: float = 30.0,
     character: str | None = None,
     window: int | None = None,
     stride: int | None = None,
@@ -63,7 +63,7 @@ def build(
         The folder or URL to write to. What is finished there and still good is kept.
     features
         What rows hold; `marrow dataset features` lists all. Where nothing is said: rotations root_trajectory positions.
-    fps
+    rate
         Frames a second.
     character
         A file, or the name of a sample, that all motion is retargeted to.
@@ -114,7 +114,7 @@ def build(
     meter = _Meter(json)
     began = time.perf_counter()
     made = dataset.build(
-        sources, out, features=features or dataset.DEFAULT_FEATURES, fps=fps, character=character, window=window,
+        sources, out, features=features or dataset.DEFAULT_FEATURES, rate=rate, character=character, window=window,
         stride=stride, mirror=mirror, split=split, split_by=split_by, clips=clip, joints=joints, skeletons=skeletons,
         euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale, format=format,
         compression=compression, shard_mb=shard_mb, workers=workers, on=on, allow_outside=allow_outside, force=force,
@@ -145,7 +145,7 @@ def build(
 
 
 def info(
-    place: Annotated[str, Parameter(name="DATASET")],
+    path: Annotated[str, Parameter(name="DATASET")],
     /,
     *,
     failed: _Flag = False,
@@ -156,7 +156,7 @@ def info(
 
     Parameters
     ----------
-    place
+    path
         The folder or URL of a data set.
     failed
         List the sources and clips that could not be used, and why.
@@ -168,7 +168,7 @@ def info(
     from marrow import dataset
     from marrow.cli._output import bytes_text, console, print_json
 
-    found = dataset.open(place)
+    found = dataset.open(path)
     wanted = [s for s in found.sources() if (failed and _failures(s)) or (report and _lines(s))]
     if json:
         print_json(_facts(found) | ({"listed": wanted} if failed or report else {}))
@@ -200,36 +200,36 @@ def info(
             out.print(one_line(f"{source['name']}: {line}"))
 
 
-def check(place: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = False) -> int:
+def check(path: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = False) -> int:
     """Read every file of a data set: its bytes as the manifest has them, its rows whole and finite.
 
     Parameters
     ----------
-    place
+    path
         The folder or URL of a data set.
     json
         Print JSON.
     """
     from marrow import dataset
     from marrow.cli._output import print_json
-    from marrow.dataset.checking import problems
+    from marrow.dataset.verification import problems
 
-    found = dataset.open(place)
+    found = dataset.open(path)
     told = list(problems(found))
     if json:
-        print_json({"dataset": place, "rows": len(found), "problems": told})
+        print_json({"dataset": path, "rows": len(found), "problems": told})
     else:
         for line in told:
-            show_error(f"{place}: {line}")
+            show_error(f"{path}: {line}")
         if told:
-            note(f"delete the files named here from {place} and run the same build again: it makes them anew")
+            note(f"delete the files named here from {path} and run the same build again: it makes them anew")
         else:
-            say(f"{place}: {len(found):,} rows, all as they should be")
+            say(f"{path}: {len(found):,} rows, all as they should be")
     return BAD_FILE if told else FINE
 
 
 def show(
-    place: Annotated[str, Parameter(name="DATASET")],
+    path: Annotated[str, Parameter(name="DATASET")],
     /,
     *,
     out: Annotated[Path, Parameter(name=("--out", "-o"))],
@@ -243,7 +243,7 @@ def show(
 
     Parameters
     ----------
-    place
+    path
         The folder or URL of a data set with positions (or rotations and translations of all joints).
     out
         The picture to write.
@@ -272,7 +272,7 @@ def show(
     if not 1 <= count <= 500:
         raise UsageError(f"--count: expected 1 to 500, got {count}")
     writable(out, force=force)
-    found = dataset.open(place)
+    found = dataset.open(path)
     mesh, told = mesh_of(found, character)
     if told:
         note(told)
@@ -372,7 +372,7 @@ def _summary(found: Dataset) -> str:
     failed = f", {m.failed:,} failed" if m.failed else ""
     parts = ", ".join(f"{name} {s.rows:,}" for name, s in m.splits.items())
     return (
-        f"{found.store.url}: {len(found):,} rows ({parts}), {frames:,} frames at {m.recipe.fps:g} a second, "
+        f"{found.store.url}: {len(found):,} rows ({parts}), {frames:,} frames at {m.recipe.rate:g} a second, "
         f"of {m.sources:,} sources{failed}"
     )
 

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from marrow.cli._errors import FINE, UsageError, note, on_terminal, write_over
 
 if TYPE_CHECKING:
-    from marrow.dataset.many import Making
+    from marrow.dataset.file_batch import Making
     from marrow.model import Character
 
 __all__ = ["lod"]
@@ -160,7 +160,7 @@ def _level_count(wishes: dict[str, Any]) -> int:
 
 def _built(character: Character, wishes: dict[str, Any], progress: Callable[[str, float], None]) -> Character:
     """The character with levels, or with those it has used at other sizes."""
-    from marrow.lod.building import build
+    from marrow.lod.builder import build
     from marrow.lod.thresholds import with_screen_sizes
 
     sizes, hysteresis = wishes["screen_sizes"], wishes["hysteresis"]
@@ -196,14 +196,14 @@ def _notes(built: Character) -> list[str]:
     return [f"level {k}: {line}" for k, reduced in enumerate(built.reduced, 1) for line in reduced.report]
 
 
-def lod_file(place: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
-    """One of many files. For `marrow.dataset.many`."""
+def lod_file(source: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
+    """One of many files. For `marrow.dataset.file_batch`."""
     from marrow.cli._facts import levels_of
     from marrow.cli._files import open_character
     from marrow.io import save
 
     built = _built(
-        open_character(place, allow_outside=options["allow_outside"]), options, lambda what, part: None
+        open_character(source, allow_outside=options["allow_outside"]), options, lambda what, part: None
     )
     with making(options["name"]) as path:
         save(built, path)

@@ -32,7 +32,7 @@ def render(
     trigger: Annotated[list[str] | None, Parameter(negative=())] = None,
     time: float | None = None,
     duration: float | None = None,
-    fps: float = 30.0,
+    rate: float = 30.0,
     size: str = "1280x720",
     camera: str = "three-quarter",
     follow: Annotated[bool | None, Parameter(negative="--no-follow")] = None,
@@ -44,7 +44,7 @@ def render(
     transparent: Flag = False,
     background: str | None = None,
     ground: Annotated[bool | None, Parameter(negative="--no-ground")] = None,
-    path: Literal["forward", "deferred"] = "forward",
+    render_path: Literal["forward", "deferred"] = "forward",
     codec: Literal["h264", "vp9", "av1"] | None = None,
     clips_from: Annotated[list[str] | None, Parameter(negative=())] = None,
     scale: float | None = None,
@@ -58,8 +58,8 @@ def render(
     files
         Files to show, or names of samples; several stand side by side.
     output
-        The file to write: .png, .jpg, .webp, or a video: .mp4, .webm, .mkv, .mov, .gif, .apng (.webp with --fps, --duration
-        or --turntable).
+        The file to write: .png, .jpg, .webp, or a video: .mp4, .webm, .mkv, .mov, .gif, .apng (.webp with --rate,
+        --duration or --turntable).
     clip
         The clip to play. A video plays the first one when left out, a picture shows the rest pose.
     graph
@@ -72,7 +72,7 @@ def render(
         The moment to show, in seconds; of a video, where it begins.
     duration
         How many seconds a video lasts: as long as the clip when left out.
-    fps
+    rate
         Frames a second.
     size
         Width and height in pixels: 1280x720, or one number for a square.
@@ -96,7 +96,7 @@ def render(
         studio, dark, sky, or a colour: #20242a, white, ...
     ground
         Draw the ground.
-    path
+    render_path
         How light is computed: forward, or deferred.
     codec
         h264, vp9 or av1.
@@ -132,7 +132,7 @@ def render(
         "transparent": transparent,
         "background": color(background),
         "ground": ground,
-        "path": path,
+        "render_path": render_path,
     }
     thing: Any = characters[0] if len(characters) == 1 else characters
     video = _is_video(output, moving=duration is not None or turntable or camera == "orbit")
@@ -149,25 +149,25 @@ def render(
 
         frame = draw(thing, time=time, steps=steps, **shared)
         frame.save(output)
-        _tell(path)
+        _tell(render_path)
         say(f"{output}: {frame.size[0]} x {frame.size[1]}")
         return
     from marrow.pictures.picture import render_video
 
     with progress_bar(f"{output.name}") as progress:
         count = render_video(
-            thing, output, time=time or 0.0, duration=duration, fps=fps, steps=steps, follow=follow, turntable=turntable,
+            thing, output, time=time or 0.0, duration=duration, rate=rate, steps=steps, follow=follow, turntable=turntable,
             codec=codec, progress=progress, **shared,
         )  # fmt: skip
-    _tell(path)
-    say(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / fps:.3g} s")
+    _tell(render_path)
+    say(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / rate:.3g} s")
 
 
-def _tell(path: str) -> None:
+def _tell(render_path: str) -> None:
     """Says what of the materials could not be shown."""
     from marrow.pictures.picture import shared_renderer
 
-    for line in shared_renderer(path).materials.report:
+    for line in shared_renderer(render_path).materials.report:
         note(line)
 
 

@@ -30,7 +30,7 @@ def retarget(
     hands: Annotated[bool, Parameter(negative=())] = False,
     scale: float | None = None,
     units: float | None = None,
-    fps: float | None = None,
+    rate: float | None = None,
     motion_only: Annotated[bool, Parameter(negative=())] = False,
     report: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -65,7 +65,7 @@ def retarget(
         Multiply travel and height by this instead of the ratio of leg lengths.
     units
         Metres per unit of the motion, where its size cannot be told.
-    fps
+    rate
         Frames a second of the result; by default those of the motion.
     motion_only
         Write the skeleton and its new clips without the meshes and clips of the character.
@@ -123,7 +123,7 @@ def retarget(
             if show:
                 say(f"{name} -> {target}")
                 print(tool.map)
-            made, found = _clips(tool, source, clip, contacts, hands, fps)
+            made, found = _clips(tool, source, clip, contacts, hands, rate)
         except MarrowError as error:
             show_error(error if str(error).startswith(name) else f"{name}: {error}")
             code = max(
@@ -192,13 +192,15 @@ def _clips(
     names: list[str] | None,
     contacts: bool | None,
     hands: bool,
-    fps: float | None,
+    rate: float | None,
 ) -> tuple[list[Clip], list[MotionQuality]]:
     from marrow.cli._files import chosen_clips
 
     made, found = [], []
     for clip in chosen_clips(source, names):
-        result = tool.retarget(clip, contacts="auto" if contacts is None else contacts, hands=hands, rate=fps)
+        result = tool.retarget(
+            clip, contacts="auto" if contacts is None else contacts, hands=hands, rate=rate
+        )
         made.append(result)
         quality = tool.quality(clip, result)
         if quality is not None:

@@ -12,7 +12,7 @@ from marrow.cli._errors import UsageError
 from marrow.cli._output import say
 
 if TYPE_CHECKING:
-    from marrow.dataset.many import Making
+    from marrow.dataset.file_batch import Making
     from marrow.pictures.sheet import Row, SheetPlan
 
 __all__ = ["sheet"]
@@ -96,15 +96,15 @@ def _shared(
 ) -> list[Row]:
     """The rows of all files, each drawn in a process of a pool."""
     from marrow import errors
-    from marrow.dataset.many import each_file
+    from marrow.dataset.file_batch import each_file
     from marrow.pictures.sheet import failed_row
 
     # Everything but the files goes to the workers as plain data.
     plain = {"clips": plan.clips, "times": plan.times, "size": list(plan.size), "options": plan.options}
-    places = [str(place) for _, place in plan.things]
+    paths = [str(path) for _, path in plan.things]
     each = [plain | {"label": label} for label, _ in plan.things]
     rows: list[Row] = []
-    done = each_file(CALL, places, each, workers=workers, on=on)
+    done = each_file(CALL, paths, each, workers=workers, on=on)
     for k, item in enumerate(done):
         if item.error:
             kind = getattr(errors, item.kind or "MarrowError", None)
@@ -114,16 +114,16 @@ def _shared(
         else:
             rows += [_unpacked(row) for row in item.result]
         if progress is not None:
-            progress(k + 1, len(places))
+            progress(k + 1, len(paths))
     return rows
 
 
-def sheet_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of one file, as plain data. For `marrow.dataset.many`."""
+def sheet_file(path: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of one file, as plain data. For `marrow.dataset.file_batch`."""
     from marrow.pictures.sheet import SheetPlan, rows_of
 
     one = SheetPlan(
-        ((options["label"], place),), options["clips"], options["times"], None, tuple(options["size"]), False,
+        ((options["label"], path),), options["clips"], options["times"], None, tuple(options["size"]), False,
         options["options"],
     )  # fmt: skip
     return [

@@ -4,10 +4,10 @@ mw.dataset.build("mocap/", "out/", features=["rotations_6d", "positions", "conta
 mw.dataset.open("out/")["train"][0]
 """
 
-from marrow.dataset.building import DEFAULT_FEATURES, Progress, build
+from marrow.dataset.builder import DEFAULT_FEATURES, Progress, build
+from marrow.dataset.dataset import Dataset, FeatureStatistics, Split
+from marrow.dataset.dataset import open_dataset as open
 from marrow.dataset.features import FEATURES, Feature
-from marrow.dataset.reading import Dataset, FeatureStatistics, Split
-from marrow.dataset.reading import open_dataset as open
 from marrow.dataset.storage import BuildError, OutputError
 
 __all__ = [

@@ -14,9 +14,9 @@ from marrow.model import Character
 __all__ = ["character_at"]
 
 
-def character_at(place: str, recipe: Recipe) -> tuple[Source | None, Character]:
+def character_at(path: str, recipe: Recipe) -> tuple[Source | None, Character]:
     """The character in a file, or a built-in one by its name, and the file."""
-    if place in samples.NAMES and not os.path.exists(place):
-        return None, samples.load(place)
-    source = opened(place, allow_outside=recipe.allow_outside)
+    if path in samples.NAMES and not os.path.exists(path):
+        return None, samples.load(path)
+    source = opened(path, allow_outside=recipe.allow_outside)
     return source, loaded(source, recipe)

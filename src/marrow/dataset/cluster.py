@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from marrow.dataset.pool import Failure, Outcome, Slot, Task
+from marrow.dataset.pool import Outcome, Task, TaskFailure, WorkerSlot
 from marrow.dataset.storage import BuildError
 from marrow.errors import MissingExtraError
 
 __all__ = ["run_on_ray"]
 
 RETRIES = 8
-_slot = Slot()
+_slot = WorkerSlot()
 
 
 def _ray() -> Any:
@@ -76,10 +76,10 @@ def _outcome(ray: Any, reference: Any, index: int, tell: Callable[[int, dict[str
         text = " ".join(str(error).split())
         if "ModuleNotFoundError" in text and "marrow" in text:
             text = "a machine of the cluster has no marrow installed: pip install marrow-engine there"
-        return Outcome(index, failure=Failure("BuildError", f"the cluster gave a task up: {text[:400]}"))
+        return Outcome(index, failure=TaskFailure("BuildError", f"the cluster gave a task up: {text[:400]}"))
     for what in told:
         tell(index, what)
-    return Outcome(index, result, None if failure is None else Failure(**failure))
+    return Outcome(index, result, None if failure is None else TaskFailure(**failure))
 
 
 def _work(call: str, index: int, task: Task) -> tuple[Any, dict[str, str] | None, list[dict[str, Any]]]:

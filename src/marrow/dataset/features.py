@@ -81,7 +81,7 @@ class Frames:
         """How values `(T, ...)` change, per second."""
         out = np.zeros_like(values)
         if len(values) > 1:
-            rate = self.recipe.fps
+            rate = self.recipe.rate
             out[1:-1] = (values[2:] - values[:-2]) * (rate / 2)
             out[0], out[-1] = (values[1] - values[0]) * rate, (values[-1] - values[-2]) * rate
         return out
@@ -169,7 +169,7 @@ def _angular_velocities(f: Frames) -> Array:
     """The turn from the frame before to the frame after, in the frame of the joint above."""
     q = _rotations(f)
     out = _like(q)
-    angular_velocities(q, out, f.recipe.fps)
+    angular_velocities(q, out, f.recipe.rate)
     return out
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from marrow.dataset.characters import character_at
+from marrow.dataset.dataset import Dataset, Split
 from marrow.dataset.pictures import chosen_rows
-from marrow.dataset.reading import Dataset, Split
 from marrow.dataset.sample_poses import fits, rotations_of, sample_character
 from marrow.errors import ValidationError
 from marrow.model import Character
@@ -24,27 +24,27 @@ SIZE = (130, 160)
 FEET = ("left", "right")
 
 
-def mesh_of(dataset: Dataset, place: str | None) -> tuple[Character | None, str]:
+def mesh_of(dataset: Dataset, path: str | None) -> tuple[Character | None, str]:
     """The character whose meshes rows can be shown with, or None, and what is worth knowing of that.
 
-    A manifest has the name of the character's file, not its folder: `place` says where it is, else it is looked for in
+    A manifest has the name of the character's file, not its folder: `path` says where it is, else it is looked for in
     the current folder.
     """
     import hashlib
 
     manifest = dataset.manifest
-    name = place or manifest.character
+    name = path or manifest.character
     if name is None:
         return None, ""
-    if place is None and manifest.character_sha256 and not os.path.exists(name):
+    if path is None and manifest.character_sha256 and not os.path.exists(name):
         return None, f"{name}, the character of the data set, is not here: --character FILE shows its meshes"
     source, character = character_at(name, manifest.recipe)
     other = source is not None and hashlib.sha256(source.data).hexdigest() != manifest.character_sha256
-    if other and place is None:
+    if other and path is None:
         return None, f"{name} is not the file the data set was built with: --character {name} shows it anyway"
     row = next((split[0] for split in (dataset[n] for n in manifest.splits) if len(split)), None)
     if not character.meshes:
-        return None, "" if place is None else f"{name} has no mesh"
+        return None, "" if path is None else f"{name} has no mesh"
     if row is None:
         return None, ""
     if not fits(character, dataset, row):
@@ -75,7 +75,7 @@ def film_strips(
         who = sample_character(split.dataset, row, frames, character)
         clip = next(iter(who.clips))
         drawn = render_moments(
-            who, list(frames / row["fps"]), clip=clip, size=SIZE,
+            who, list(frames / row["rate"]), clip=clip, size=SIZE,
             view=None if who.meshes else "skeleton:plain",
         )  # fmt: skip
         cells = [Cell(_words(row, int(t)), frame.pixels) for t, frame in zip(frames, drawn)]
@@ -95,7 +95,7 @@ def _title(row: dict[str, Any]) -> str:
 
 
 def _words(row: dict[str, Any], frame: int) -> str:
-    text = f"{(row['start'] + frame) / row['fps']:.2f} s"
+    text = f"{(row['start'] + frame) / row['rate']:.2f} s"
     if "contacts" not in row:
         return text
     stand = np.asarray(row["contacts"][frame]).reshape(2, 2).max(axis=1).tolist()

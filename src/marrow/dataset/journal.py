@@ -22,7 +22,16 @@ from marrow.dataset.statistics import Sums
 from marrow.dataset.storage import BuildError, LocalStore, Store, file_digest
 from marrow.errors import MarrowError
 
-__all__ = ["FOLDER", "Record", "SourceRecord", "is_fresh", "is_same", "locked", "read_record", "record_name"]
+__all__ = [
+    "FOLDER",
+    "ShardRecord",
+    "SourceRecord",
+    "is_fresh",
+    "is_same",
+    "locked",
+    "read_record",
+    "record_name",
+]
 
 FOLDER = "_build"
 
@@ -42,7 +51,7 @@ class SourceRecord(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-class Record(msgspec.Struct, frozen=True):
+class ShardRecord(msgspec.Struct, frozen=True):
     """A finished shard; `file` is empty where it has no rows. `stamp` changes when somebody writes to the file."""
 
     key: str
@@ -58,18 +67,18 @@ class Record(msgspec.Struct, frozen=True):
     stamp: str | None = None
 
 
-_DECODER = msgspec.json.Decoder(Record)
+_DECODER = msgspec.json.Decoder(ShardRecord)
 
 
 def record_name(key: str) -> str:
     return f"{FOLDER}/{key}.json"
 
 
-def write_record(store: Store, record: Record) -> None:
+def write_record(store: Store, record: ShardRecord) -> None:
     store.write(record_name(record.key), msgspec.json.encode(record))
 
 
-def read_record(store: Store, key: str) -> Record | None:
+def read_record(store: Store, key: str) -> ShardRecord | None:
     """The record of a shard; None where there is none, or it is damaged."""
     data = store.read(record_name(key))
     try:
@@ -78,7 +87,7 @@ def read_record(store: Store, key: str) -> Record | None:
         return None
 
 
-def is_fresh(store: Store, shard: Shard, record: Record | None) -> bool:
+def is_fresh(store: Store, shard: Shard, record: ShardRecord | None) -> bool:
     """Whether a shard is finished, its file is as it was written, and what it was made of is as it was."""
     if record is None or [s.name for s in record.sources] != [s.name for s in shard.sources]:
         return False
@@ -88,13 +97,13 @@ def is_fresh(store: Store, shard: Shard, record: Record | None) -> bool:
         if source.unread or source.size != now.size or source.problem != now.problem:
             return False
         for k, dependency in enumerate(source.dependencies):
-            place = now.place if k == 0 else dependency.place
-            if not is_same(place, dependency, now.stamp if k == 0 else None):
+            path = now.path if k == 0 else dependency.path
+            if not is_same(path, dependency, now.stamp if k == 0 else None):
                 return False
     return True
 
 
-def _is_whole(store: Store, record: Record) -> bool:
+def _is_whole(store: Store, record: ShardRecord) -> bool:
     """Whether the file of a shard is what was written; where its time says otherwise, its SHA-256 decides."""
     if store.size(record.file) != record.bytes:
         return False
@@ -108,15 +117,15 @@ def _is_whole(store: Store, record: Record) -> bool:
     return True
 
 
-def is_same(place: str, dependency: Dependency, mark: str | None = None) -> bool:
+def is_same(path: str, dependency: Dependency, mark: str | None = None) -> bool:
     """Whether a file is what it was."""
-    mark = mark or stamp(place)
+    mark = mark or stamp(path)
     if mark is None or dependency.sha256 is None:
         return mark is None and dependency.sha256 is None
-    if mark == dependency.stamp and place == dependency.place:
+    if mark == dependency.stamp and path == dependency.path:
         return True
     try:
-        return hashlib.sha256(bytes_at(place)).hexdigest() == dependency.sha256
+        return hashlib.sha256(bytes_at(path)).hexdigest() == dependency.sha256
     except MarrowError:
         return False
 

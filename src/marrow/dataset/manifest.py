@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from marrow._version import __version__
-from marrow.dataset.journal import Record, SourceRecord, read_record
+from marrow.dataset.journal import ShardRecord, SourceRecord, read_record
 from marrow.dataset.plan import Shard
 from marrow.dataset.recipe import LAYOUT, SPLITS, Recipe, Shares
 from marrow.dataset.schema import Schema
@@ -107,7 +107,7 @@ def finish(
     """Writes what describes the data set, out of the records of its shards, which are read one at a time."""
     sums: dict[str, Sums] = {}
     skeletons: dict[str, Any] = {}
-    found: dict[str, list[Record]] = {name: [] for name in SPLITS}
+    found: dict[str, list[ShardRecord]] = {name: [] for name in SPLITS}
     count = failed = 0
     with store.making(SOURCES) as path, open(path, "wb") as lines:
         for record in _records(store, shards):
@@ -148,7 +148,7 @@ def finish(
     return manifest
 
 
-def _records(store: Store, shards: Sequence[Shard]) -> Iterator[Record]:
+def _records(store: Store, shards: Sequence[Shard]) -> Iterator[ShardRecord]:
     for shard in shards:
         record = read_record(store, shard.key)
         if record is None:
@@ -158,7 +158,7 @@ def _records(store: Store, shards: Sequence[Shard]) -> Iterator[Record]:
         yield record
 
 
-def _split(records: list[Record], sources: int) -> SplitFacts:
+def _split(records: list[ShardRecord], sources: int) -> SplitFacts:
     files = tuple(ShardFacts(r.file, r.rows, r.frames, r.bytes, r.sha256) for r in records if r.file)
     return SplitFacts(sources, sum(f.rows for f in files), sum(f.frames for f in files), files)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.dataset.reading import Dataset, Split
-from marrow.dataset.sample_poses import joint_places
+from marrow.dataset.dataset import Dataset, Split
+from marrow.dataset.sample_poses import joint_positions
 from marrow.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def contact_sheet(split: Split, *, count: int = 12, seed: int = 0) -> Image:
 
 
 def _sample(draw: Any, x: int, y: int, dataset: Dataset, row: dict[str, Any]) -> None:
-    places, parents = joint_places(dataset, row, np.arange(row["frames"]))
+    places, parents = joint_positions(dataset, row, np.arange(row["frames"]))
     draw.rectangle([x, y, x + WIDTH - 1, y + HEIGHT - 1], outline=GROUND)
     mirrored = ", mirrored" if row["mirrored"] else ""
     name = row["source"] if len(row["source"]) <= 44 else "..." + row["source"][-41:]

@@ -39,16 +39,16 @@ def _part(text: str, purpose: str) -> float:
     return int.from_bytes(hashlib.sha256(f"{purpose}\0{text}".encode()).digest()[:7], "big") / (1 << 56)
 
 
-def split_of(name: str, shares: Shares, by: str = "source", place: str = "") -> str:
+def split_of(name: str, shares: Shares, by: str = "source", path: str = "") -> str:
     """The split of a source; with `by="folder"` all files of a folder go together (takes of one actor, say).
 
-    A file that lies directly in what was given goes by the name of the folder at its `place`: `mocap` and
+    A file that lies directly in what was given goes by the name of the folder at its `path`: `mocap` and
     `mocap/actor1 mocap/actor2` are split alike.
     """
     group = name
     if by == "folder":
         above = PurePosixPath(name).parent
-        group = str(above) if above.parts else PurePosixPath(place.replace("\\", "/")).parent.name or "."
+        group = str(above) if above.parts else PurePosixPath(path.replace("\\", "/")).parent.name or "."
     at = _part(group, "split")
     for split, share in zip(SPLITS[:-1], shares):
         if at < share:
@@ -68,7 +68,7 @@ def planned(
     """The shards of all splits, those of training first."""
     out: list[Shard] = []
     for split in SPLITS:
-        members = [s for s in sources if split_of(s.name, shares, by, s.place) == split]
+        members = [s for s in sources if split_of(s.name, shares, by, s.path) == split]
         run: list[SourceFile] = []
         filled = 0.0
         for source in members:

@@ -27,7 +27,7 @@ from marrow.dataset.worker import LENGTH, called, failure_of, frame
 from marrow.errors import WrongTypeError
 from marrow.model import _validate
 
-__all__ = ["Failure", "Outcome", "Slot", "default_workers", "run_tasks"]
+__all__ = ["Outcome", "TaskFailure", "WorkerSlot", "default_workers", "run_tasks"]
 
 _START = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]);from marrow.dataset.worker import serve; serve()"
@@ -40,7 +40,7 @@ Tell = Callable[[int, dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
-class Failure:
+class TaskFailure:
     """Why a task was not done: the name of marrow's error (empty for any other), and its words."""
 
     kind: str
@@ -53,7 +53,7 @@ class Outcome:
 
     index: int
     result: Any = None
-    failure: Failure | None = None
+    failure: TaskFailure | None = None
 
 
 def default_workers() -> int:
@@ -94,7 +94,7 @@ def _inline(call: str, index: int, task: Task, tell: Tell) -> Outcome:
     try:
         return Outcome(index, called(call, task, lambda what: tell(index, what)))
     except Exception as error:
-        return Outcome(index, failure=Failure(**failure_of(error)))
+        return Outcome(index, failure=TaskFailure(**failure_of(error)))
 
 
 def _local(call: str, tasks: Sequence[Task], count: int, tell: Tell) -> Iterator[Outcome]:
@@ -103,10 +103,10 @@ def _local(call: str, tasks: Sequence[Task], count: int, tell: Tell) -> Iterator
     for pair in enumerate(tasks):
         waiting.put(pair)
     ended: queue.SimpleQueue[Outcome | tuple[int, dict[str, Any]] | BaseException] = queue.SimpleQueue()
-    slots = [Slot() for _ in range(count)]
+    slots = [WorkerSlot() for _ in range(count)]
     stopping = threading.Event()
 
-    def work(slot: Slot) -> None:
+    def work(slot: WorkerSlot) -> None:
         while not stopping.is_set():
             try:
                 index, task = waiting.get_nowait()
@@ -154,7 +154,7 @@ class Died(Exception):
         return f"signal {-self.code}"
 
 
-class Slot:
+class WorkerSlot:
     """One worker process at a time; another takes its place when it dies."""
 
     def __init__(self) -> None:
@@ -184,12 +184,12 @@ class Slot:
                     if at and "skipped" in task:
                         task = {**task, "skipped": {**task["skipped"], at: f"{words}: left out"}}
                         continue
-                    return Outcome(index, failure=Failure("", words))
+                    return Outcome(index, failure=TaskFailure("", words))
                 if len(deaths[at]) >= KILLED:
                     where = f" at {at}" if at else ""
                     return Outcome(
                         index,
-                        failure=Failure(
+                        failure=TaskFailure(
                             "BuildError",
                             f"a worker was killed {KILLED} times{where}; is there enough memory for it?",
                         ),
@@ -216,7 +216,7 @@ class Slot:
             elif "result" in message:
                 return Outcome(index, message["result"])
             else:
-                return Outcome(index, failure=Failure(**message["failure"]))
+                return Outcome(index, failure=TaskFailure(**message["failure"]))
 
     def end(self) -> None:
         """Lets the process go: it ends with its input."""

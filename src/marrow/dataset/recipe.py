@@ -27,7 +27,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     """How rows are made of motion. Made by `build`, which checks what it is given; kept in the manifest."""
 
     features: tuple[str, ...]
-    fps: float = 30.0
+    rate: float = 30.0
     window: int | None = None
     stride: int | None = None
     mirror: bool = False
@@ -64,7 +64,7 @@ def made(features: Any, **given: Any) -> Recipe:
     if not names:
         raise ValidationError(f"build: features is empty; there are {', '.join(FEATURES)}")
     who = "build"
-    given["fps"] = _validate.number(who, "fps", given["fps"], low=0, high=1e6, above=True)
+    given["rate"] = _validate.number(who, "rate", given["rate"], low=0, high=1e6, above=True)
     for name in ("window", "stride"):
         if given[name] is not None:
             given[name] = _validate.integer(who, name, given[name], low=1)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.frame_budget import check_frames
-from marrow.dataset.features import FEATURES, Frames
+from marrow.dataset.features import FEATURES, Frames, Sizes
 from marrow.dataset.recipe import Recipe, digest_of
 from marrow.dataset.schema import Schema, fitted, kept_joints
 from marrow.dataset.sources import SourceFile, bytes_at, opened, stamp
@@ -27,14 +27,14 @@ from marrow.io.clips import all_tracks
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, Clip, Skeleton
 from marrow.model._derived import share_derived
-from marrow.motion.names import other_side
+from marrow.motion.joint_names import other_side
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import unit_of
 
 __all__ = ["ClipFacts", "Dependency", "Row", "SourceRows", "loaded"]
 
 Array = NDArray[Any]
-MOST_SKELETONS = 16
+MOST_SKELETONS, MAX_BYTES = 16, 600_000_000
 SIDE_FILES = {"text": ".txt", "tags": ".tags"}
 
 
@@ -42,7 +42,7 @@ class Dependency(msgspec.Struct, frozen=True):
     """A file that rows were made of: where it is, what changes when it is written to, and its SHA-256 (None: not
     there)."""
 
-    place: str
+    path: str
     stamp: str | None
     sha256: str | None
 
@@ -65,7 +65,7 @@ class Row:
     clip: str
     start: int
     frames: int
-    fps: float
+    rate: float
     mirrored: bool
     skeleton: str
     tables: dict[str, Any]
@@ -111,16 +111,16 @@ class SourceRows:
 
     def note_file(self) -> Source:
         """Reads the file and keeps what it was."""
-        mark = stamp(self.source.place)
-        source = opened(self.source.place, allow_outside=self.recipe.allow_outside)
+        mark = stamp(self.source.path)
+        source = opened(self.source.path, allow_outside=self.recipe.allow_outside)
         self.sha256 = hashlib.sha256(source.data).hexdigest()
-        self.dependencies.append(Dependency(self.source.place, mark, self.sha256))
+        self.dependencies.append(Dependency(self.source.path, mark, self.sha256))
         return source
 
     def _note_neighbours(self, source: Source) -> None:
-        for place, data in source.neighbours.items():
+        for path, data in source.neighbours.items():
             self.dependencies.append(
-                Dependency(str(place), stamp(str(place)), hashlib.sha256(data).hexdigest())
+                Dependency(str(path), stamp(str(path)), hashlib.sha256(data).hexdigest())
             )
 
     def _chosen(self, character: Character) -> list[Clip]:
@@ -162,13 +162,13 @@ class SourceRows:
         return name
 
     def _side_file(self, name: str) -> list[str]:
-        place = re.sub(r"\.[^./\\]*$", "", self.source.place) + SIDE_FILES[name]
-        mark = stamp(place)
+        path = re.sub(r"\.[^./\\]*$", "", self.source.path) + SIDE_FILES[name]
+        mark = stamp(path)
         if mark is None:
-            self.dependencies.append(Dependency(place, None, None))
+            self.dependencies.append(Dependency(path, None, None))
             return []
-        data = bytes_at(place)
-        self.dependencies.append(Dependency(place, mark, hashlib.sha256(data).hexdigest()))
+        data = bytes_at(path)
+        self.dependencies.append(Dependency(path, mark, hashlib.sha256(data).hexdigest()))
         text = data.decode("utf-8-sig", "replace")
         if "\ufffd" in text:
             beside = PurePosixPath(self.source.name).with_suffix(SIDE_FILES[name]).name
@@ -193,7 +193,7 @@ class SourceRows:
             lines.append("left out: it is additive, a difference to other motion")
             variants = []
         for mirrored in variants:
-            times = _times(clip, recipe.fps, self.source.name)
+            times = _times(clip, recipe.rate, self.source.name)
             frames = len(times)
             if recipe.window is not None and frames < recipe.window:
                 lines.append(f"left out: its {frames} frames are fewer than a window of {recipe.window}")
@@ -223,7 +223,7 @@ class SourceRows:
             }
             tables: dict[str, Any] = dict(side)
             if "events" in self.schema.tables:
-                tables["events"] = _events(clip, start / recipe.fps, stop / recipe.fps, mirrored)
+                tables["events"] = _events(clip, start / recipe.rate, stop / recipe.rate, mirrored)
             mark = "m" if mirrored else ""
             name = f"{self.source.name}#{clip.name}@{start}{mark}"
             yield Row(
@@ -232,7 +232,7 @@ class SourceRows:
                 clip.name,
                 start,
                 length,
-                recipe.fps,
+                recipe.rate,
                 mirrored,
                 skeleton,
                 tables,
@@ -241,7 +241,7 @@ class SourceRows:
 
     def _without_place(self, text: str) -> str:
         """Words without the folder of this machine: data sets are the same wherever their sources lie."""
-        return text.replace(self.source.place, self.source.name)
+        return text.replace(self.source.path, self.source.name)
 
     def failure(self, error: MarrowError) -> str:
         """Why the source could not be used, as one line."""
@@ -264,7 +264,7 @@ def loaded(source: Source, recipe: Recipe) -> Character:
                 error.message,
                 path=error.path,
                 place=error.place,
-                remedy="mend it: marrow convert --fps sets it",
+                remedy="mend it: marrow convert --rate sets it",
             )
         raise error from None
     except MarrowError:
@@ -293,18 +293,29 @@ def _recognise(character: Character) -> None:
         _skeletons.popitem(last=False)
 
 
-def _times(clip: Clip, fps: float, name: str) -> Array:
-    count = math.floor(clip.duration * fps + 1e-3) + 1
+def _times(clip: Clip, rate: float, name: str) -> Array:
+    count = math.floor(clip.duration * rate + 1e-3) + 1
     try:
         check_frames("data set", clip, count)
     except ValidationError as error:
-        raise ResourceLimitError(str(error).replace("rate=", "--fps"), path=name) from None
-    return np.arange(count) / fps
+        raise ResourceLimitError(str(error).replace("rate=", "--rate"), path=name) from None
+    return np.arange(count) / rate
 
 
 def _made(name: str, frames: Frames) -> Array:
     feature = FEATURES[name]
     assert feature.make is not None
+    character = frames.character
+    sizes = Sizes(
+        len(frames.kept), len(character.palette), character.vertex_count, len(character.skeleton.morph_names)
+    )
+    shape = [n or 0 for n in sizes.of(feature.axes)]
+    size = 4 * len(frames.times) * math.prod(shape)
+    if size > MAX_BYTES:
+        raise ResourceLimitError(
+            f"{name} of clip {frames.clip.name!r}: {len(frames.times):,} frames of {' x '.join(map(str, shape))} numbers "
+            f"take {size / 1e9:.1f} GB, more than the {MAX_BYTES / 1e9:.1f} GB of a row; cut rows shorter (--window)"
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         out = np.ascontiguousarray(feature.make(frames), feature.dtype)
     if out.dtype.kind == "f" and not np.isfinite(out).all():

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
-from marrow.dataset.reading import Dataset
+from marrow.dataset.dataset import Dataset
 from marrow.errors import ValidationError
 from marrow.math import quaternion, rotation6d
 from marrow.model import Character, Clip, Pose, Skeleton
 from marrow.motion.rig import find_rig
 
-__all__ = ["fits", "joint_places", "rotations_of", "sample_character"]
+__all__ = ["fits", "joint_positions", "rotations_of", "sample_character"]
 
 Array = NDArray[Any]
 NEEDED = "a sheet needs positions, or the rotations of all joints: build with --features positions"
@@ -39,9 +39,9 @@ def sample_character(
                 translation=poses.translation, rotation=poses.rotation, scale=poses.scale,
                 **({} if morphs is None else {"morphs": morphs}),
             )  # fmt: skip
-            clip = Clip.from_poses(row["clip"] or "row", skeleton, poses, times=frames / row["fps"])
+            clip = Clip.from_poses(row["clip"] or "row", skeleton, poses, times=frames / row["rate"])
             return onto.replace(clips=(clip,))
-    clip = Clip.from_poses(row["clip"] or "row", skeleton, poses, times=frames / row["fps"])
+    clip = Clip.from_poses(row["clip"] or "row", skeleton, poses, times=frames / row["rate"])
     return Character(skeleton, clips=(clip,), name=row["source"])  # type: ignore[arg-type]
 
 
@@ -50,7 +50,7 @@ def fits(onto: Character, dataset: Dataset, row: dict[str, Any]) -> bool:
     return bool(onto.meshes) and list(onto.skeleton.names) == dataset.skeletons[row["skeleton"]]["joints"]
 
 
-def joint_places(dataset: Dataset, row: dict[str, Any], frames: Array) -> tuple[Array, list[int]]:
+def joint_positions(dataset: Dataset, row: dict[str, Any], frames: Array) -> tuple[Array, list[int]]:
     """Where joints are `(K, J, 3)`, and the joint above each."""
     skeleton, poses = _by_positions(dataset, row, frames)
     return to_model(skeleton, poses)[..., 3].astype(np.float64), skeleton.parents.tolist()

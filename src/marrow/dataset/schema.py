@@ -14,13 +14,13 @@ from marrow.dataset.recipe import Recipe, digest_of
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.model import Character, Skeleton
 
-__all__ = ["Field", "Schema", "fitted", "kept_joints", "schema_of"]
+__all__ = ["RowField", "Schema", "fitted", "kept_joints", "schema_of"]
 
 Array = NDArray[Any]
 LETTERS = {"J": "joint", "P": "matrix", "V": "vertex", "M": "morph"}
 
 
-class Field(msgspec.Struct, frozen=True):
+class RowField(msgspec.Struct, frozen=True):
     """One array of a row: `shape` has None where rows differ; `axes` names each axis; `channels` axes have
     statistics."""
 
@@ -40,7 +40,7 @@ class Schema(msgspec.Struct, frozen=True):
     """The fields of rows, and what the axes of their arrays are: names of joints with their parents (-1: none), of
     morphs."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[RowField, ...]
     tables: tuple[str, ...]
     joints: tuple[str, ...] = ()
     parents: tuple[int, ...] = ()
@@ -78,7 +78,7 @@ def schema_of(recipe: Recipe, character: Character | None) -> Schema:
             *(LETTERS[a] if isinstance(a, str) else f"{k}" for k, a in enumerate(feature.axes, 1)),
         )
         channels = 0 if loose and feature.axes and isinstance(feature.axes[0], str) else feature.channels
-        fields.append(Field(name, feature.dtype, shape, axes, channels, feature.words))
+        fields.append(RowField(name, feature.dtype, shape, axes, channels, feature.words))
     tables = tuple(name for name in TABLES if name in recipe.features)
     if character is None:
         return Schema(tuple(fields), tables)

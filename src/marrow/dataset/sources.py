@@ -31,7 +31,7 @@ class SourceFile(msgspec.Struct, frozen=True):
     it cannot be opened at all (`problem`)."""
 
     name: str
-    place: str
+    path: str
     size: int
     stamp: str
     problem: str = ""
@@ -43,7 +43,7 @@ def found(given: Any, *, what: str = "build") -> list[SourceFile]:
         given = [given]
     if not isinstance(given, Iterable):
         raise WrongTypeError(f"{what}: expected paths, got {_validate.shown(given)}")
-    places: dict[str, SourceFile] = {}
+    paths: dict[str, SourceFile] = {}
     for item in given:
         if not isinstance(item, (str, os.PathLike)):
             raise WrongTypeError(f"{what}: expected a path, got {_validate.shown(item)}")
@@ -54,42 +54,42 @@ def found(given: Any, *, what: str = "build") -> list[SourceFile]:
                 "has no files that marrow reads", path=text, remedy="name the files, or another folder"
             )
         for file in files:
-            places.setdefault(file.place, file)
+            paths.setdefault(file.path, file)
     taken: dict[str, str] = {}
-    for place, file in places.items():
-        if taken.setdefault(file.name, place) != place:
+    for path, file in paths.items():
+        if taken.setdefault(file.name, path) != path:
             raise ValidationError(
-                f"{what}: {place} and {taken[file.name]} would both be called {file.name!r}; "
+                f"{what}: {path} and {taken[file.name]} would both be called {file.name!r}; "
                 "give the folder that holds both"
             )
-    return sorted(places.values(), key=lambda s: s.name)
+    return sorted(paths.values(), key=lambda s: s.name)
 
 
-def problem_of(place: str) -> str:
+def problem_of(path: str) -> str:
     """Why what is listed at a path can be no source; empty where it may be one, or where there is nothing."""
-    if not is_text(place):
+    if not is_text(path):
         return "its name is not UTF-8; rename it"
-    if os.path.islink(place):
-        if os.path.isdir(place):
+    if os.path.islink(path):
+        if os.path.isdir(path):
             return "is a link to a folder that is read already; it is not followed"
-        if not os.path.exists(place):
+        if not os.path.exists(path):
             try:
-                os.stat(place)
+                os.stat(path)
             except FileNotFoundError:
-                return f"is a link to {printable(os.readlink(place))}, which does not exist"
+                return f"is a link to {printable(os.readlink(path))}, which does not exist"
             except OSError as error:
                 return f"is a link that cannot be followed: {error.strerror or error}"
-    if os.path.exists(place) and not os.path.isfile(place):
-        return "is a folder that cannot be listed" if os.path.isdir(place) else "is not a regular file"
+    if os.path.exists(path) and not os.path.isfile(path):
+        return "is a folder that cannot be listed" if os.path.isdir(path) else "is not a regular file"
     return ""
 
 
-def _file(name: str, place: str) -> SourceFile:
-    problem = problem_of(place)
-    mark = None if problem else stamp(place)
+def _file(name: str, path: str) -> SourceFile:
+    problem = problem_of(path)
+    mark = None if problem else stamp(path)
     if mark is None:
-        return SourceFile(printable(name), place, 0, "", problem or "cannot be read: no such file")
-    return SourceFile(name, place, int(mark.partition("-")[0]), mark)
+        return SourceFile(printable(name), path, 0, "", problem or "cannot be read: no such file")
+    return SourceFile(name, path, int(mark.partition("-")[0]), mark)
 
 
 def _local(text: str) -> list[SourceFile]:
@@ -203,38 +203,38 @@ def _file_system(url: str) -> tuple[Any, str]:
     return system, str(root)
 
 
-def stamp(place: str) -> str | None:
+def stamp(path: str) -> str | None:
     """What changes when a file is written to; None where there is none."""
-    if "://" in place:
+    if "://" in path:
         try:
-            system, root = _file_system(place)
+            system, root = _file_system(path)
             return str(system.ukey(root)) if system.exists(root) else None
         except Exception:
             return None
     try:
-        stat = os.stat(place)
+        stat = os.stat(path)
     except OSError:
         return None
     return f"{stat.st_size}-{stat.st_mtime_ns}"
 
 
-def bytes_at(place: str) -> bytes:
+def bytes_at(path: str) -> bytes:
     """The bytes of a file, on this machine or behind a URL."""
-    if "://" not in place:
-        return read_bytes(Path(place), place)
-    system, root = _file_system(place)
+    if "://" not in path:
+        return read_bytes(Path(path), path)
+    system, root = _file_system(path)
     try:
         if system.size(root) > MAX_FILE_BYTES:
-            raise FormatError(f"is larger than the {MAX_FILE_BYTES} bytes marrow reads", path=place)
+            raise FormatError(f"is larger than the {MAX_FILE_BYTES} bytes marrow reads", path=path)
         return bytes(system.cat_file(root))
     except FormatError:
         raise
     except Exception as error:
-        raise FormatError(f"cannot be fetched: {type(error).__name__}: {error}", path=place) from None
+        raise FormatError(f"cannot be fetched: {type(error).__name__}: {error}", path=path) from None
 
 
-def opened(place: str, *, allow_outside: bool = False) -> Source:
+def opened(path: str, *, allow_outside: bool = False) -> Source:
     """A file for a reader; behind a URL it has no neighbours."""
-    if "://" in place:
-        return Source.of_bytes(bytes_at(place), place.partition("?")[0])
-    return Source.open(place, allow_outside=allow_outside)
+    if "://" in path:
+        return Source.of_bytes(bytes_at(path), path.partition("?")[0])
+    return Source.open(path, allow_outside=allow_outside)

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.dataset.schema import Field
+from marrow.dataset.schema import RowField
 from marrow.kernels.sums import add_rows
 
 __all__ = ["Statistics", "Sums"]
@@ -47,7 +47,7 @@ class Sums(msgspec.Struct):
     max: list[float]
 
     @classmethod
-    def empty(cls, field: Field) -> Sums:
+    def empty(cls, field: RowField) -> Sums:
         shape = tuple(int(n or 0) for n in field.shape[len(field.shape) - field.channels :])
         return cls(0, shape, [], [], [])
 
@@ -80,7 +80,7 @@ class Sums(msgspec.Struct):
 class Running:
     """Sums of the fields of a shard."""
 
-    def __init__(self, fields: tuple[Field, ...]) -> None:
+    def __init__(self, fields: tuple[RowField, ...]) -> None:
         self._fields = [f for f in fields if f.channels and None not in f.shape[len(f.shape) - f.channels :]]
         self._state: dict[str, list[Any]] = {}
 

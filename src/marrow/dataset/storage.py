@@ -46,9 +46,9 @@ def is_url(text: object) -> bool:
     return isinstance(text, str) and _URL.match(text) is not None
 
 
-def store_at(place: str | os.PathLike[str]) -> Store:
+def store_at(path: str | os.PathLike[str]) -> Store:
     """The storage at a path or URL."""
-    text = os.fspath(place)
+    text = os.fspath(path)
     if is_url(text) and not text.startswith("file://"):
         return RemoteStore(text)
     return LocalStore(Path(text.removeprefix("file://")))

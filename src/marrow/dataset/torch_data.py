@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marrow.dataset.reading import Split
+from marrow.dataset.dataset import Split
 from marrow.errors import MissingExtraError, UnknownNameError, ValidationError
 from marrow.model import _validate
 
@@ -19,7 +19,7 @@ try:
 except ImportError:
     raise MissingExtraError("torch", "torch", "rows for PyTorch") from None
 
-__all__ = ["RowStream", "Rows", "rows", "stream"]
+__all__ = ["RowStream", "TorchRows", "rows", "stream"]
 
 
 class _Reading:
@@ -50,7 +50,7 @@ class _Reading:
         return out
 
 
-class Rows(_Reading, Dataset):
+class TorchRows(_Reading, Dataset):
     """Rows by number, as dictionaries of tensors."""
 
     def __len__(self) -> int:
@@ -113,8 +113,8 @@ def _shuffled(rows: Iterator[dict[str, Any]], size: int, chance: random.Random) 
     yield from waiting
 
 
-def rows(split: Split, fields: str | Sequence[str] | None, normalize: bool) -> Rows:
-    return Rows(split, fields, normalize)
+def rows(split: Split, fields: str | Sequence[str] | None, normalize: bool) -> TorchRows:
+    return TorchRows(split, fields, normalize)
 
 
 def stream(

@@ -15,6 +15,7 @@ from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
 from marrow.gpu.evaluator import GpuEvaluator
 from marrow.graph.animator import Animator
+from marrow.graph.evaluator import EvaluationJob
 from marrow.graph.levels import HIDDEN
 from marrow.model.character import Character
 from marrow.scene.scene import GpuInstances
@@ -54,7 +55,7 @@ class Crowd(GpuInstances):
     for each instance. The GPU has the clips, interprets the programs and keeps what they keep from one update to the
     next.
 
-    The animator is used as before: parameters, triggers, slots, events, `add`, `remove`, `reset`, `levels`... What it
+    The animator is used as before: parameters, triggers, slots, events, `instances`, `levels`... What it
     is asked for in the way of poses (`pose`, `matrices`, `skin`) comes from the GPU too, until `release()`.
 
     `precise=False` solves limbs in float32 also where the GPU has float64: faster, and off by more where they are
@@ -64,7 +65,7 @@ class Crowd(GpuInstances):
     def __init__(self, animator: Animator, *, device: Device | None = None, precise: bool = True) -> None:
         if not isinstance(animator, Animator):
             raise WrongTypeError(f"Crowd: expected an Animator, got {type(animator).__name__}")
-        if isinstance(animator.evaluator, GpuEvaluator):
+        if isinstance(animator.evaluation.evaluator, GpuEvaluator):
             raise ValidationError(
                 "Crowd: this animator is posed by a Crowd already; release() that one first"
             )
@@ -72,7 +73,7 @@ class Crowd(GpuInstances):
         self._outputs: dict[int, dict[str, Pages]] = {}
         self._groups: list[CrowdGroup] = []
         self._released = False
-        compiled, before = animator.compiled, animator.evaluator
+        compiled, before = animator.evaluation.compiled, animator.evaluation.evaluator
         evaluator = GpuEvaluator(
             self.device, compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
         )
@@ -80,10 +81,10 @@ class Crowd(GpuInstances):
         evaluator.expect(compiled.tables.procedurals["code"].tolist())
         evaluator.compile()
         try:
-            animator.evaluator = evaluator
+            animator.evaluation.evaluator = evaluator
             self.evaluate()
         except BaseException:
-            animator.evaluator = before
+            animator.evaluation.evaluator = before
             raise
 
     @property
@@ -101,9 +102,19 @@ class Crowd(GpuInstances):
 
     def evaluate(self, *, timer: Clock | None = None) -> None:
         """Poses everybody as they are at this moment."""
-        evaluator, character = self._attached(), self.animator.character
-        work, jobs, groups = self.animator.evaluation(), [], []
-        for part in work.levels:
+        evaluator = self._attached()
+
+        def submit(job: EvaluationJob) -> list[CrowdGroup]:
+            jobs, groups = self._jobs(job)
+            evaluator.submit(jobs, job.program, job.memory, job.vectors, timer)
+            return groups
+
+        self._groups = self.animator.evaluation.delegate(submit)
+
+    def _jobs(self, job: EvaluationJob) -> tuple[list[Job], list[CrowdGroup]]:
+        """What the GPU does, level by level, and who is seen afterwards."""
+        jobs, groups = [], []
+        for part in job.levels:
             own = part.evaluator
             assert isinstance(own, GpuEvaluator)
             if part.level == HIDDEN:
@@ -112,17 +123,11 @@ class Crowd(GpuInstances):
             outputs = self._pages(part.level, own)
             jobs.append(Job(own, part.instances, outputs))
             instances = np.arange(self.count) if part.instances is None else part.instances
+            character = self.animator.character.levels[part.level]
             groups.append(
-                CrowdGroup(
-                    part.level,
-                    character.levels[part.level],
-                    instances,
-                    outputs["palette"],
-                    outputs.get("morphs"),
-                )
+                CrowdGroup(part.level, character, instances, outputs["palette"], outputs.get("morphs"))
             )
-        evaluator.submit(jobs, work.program, work.memory, work.vectors, timer)
-        self._groups = groups
+        return jobs, groups
 
     def _pages(self, level: int, evaluator: GpuEvaluator) -> dict[str, Pages]:
         """Where the results of a level go."""
@@ -135,7 +140,7 @@ class Crowd(GpuInstances):
         """The animator's evaluator."""
         if self._released:
             raise ValidationError("this Crowd was released: make a new one with gpu.Crowd(animator)")
-        evaluator = self.animator.evaluator
+        evaluator = self.animator.evaluation.evaluator
         if not isinstance(evaluator, GpuEvaluator):
             raise ValidationError("this animator was given another evaluator: make a new Crowd of it")
         return evaluator
@@ -144,7 +149,7 @@ class Crowd(GpuInstances):
         """Gives the animator back to the CPU, with what it keeps from one update to the next."""
         if self._released:
             return
-        self.animator.evaluator = None
+        self.animator.evaluation.evaluator = None
         self._outputs, self._groups, self._released = {}, [], True
 
     # -- results ----------------------------------------------------------------------------------------------------
@@ -177,7 +182,7 @@ class Crowd(GpuInstances):
         """The skinning matrices as an array `(N, P, 3, 4)`; waits for the GPU."""
         evaluator = self._attached()
         matrices = self.palettes.numpy()
-        evaluator.check(self.animator.program, None, self.count)
+        evaluator.check(self.animator.evaluation.program, None, self.count)
         return matrices
 
     def __repr__(self) -> str:

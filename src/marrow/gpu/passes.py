@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.kernels.language.types import FLOAT, TupleKind, kind_of
+from marrow.kernels.language.wgsl_printer import WgslPrinter
+from marrow.kernels.language.wgsl_values import WgslField, World
+from marrow.kernels.polar import NearestWork, nearest_rotation_float32
 from marrow.model.character import Character
 
-__all__ = ["MORPH_WEIGHTS", "SPLIT", "SPLIT_WORKGROUP", "target_table"]
+__all__ = ["MORPH_WEIGHTS", "SPLIT_WORKGROUP", "split_source", "target_table"]
 
 Array = NDArray[Any]
 SPLIT_WORKGROUP = 64
@@ -69,7 +74,7 @@ def target_table(character: Character) -> Array:
     return out
 
 
-SPLIT = """\
+_SPLIT = """\
 // Palette matrices as unit dual quaternions and stretches about the joints' bind positions: `dual_quaternions` of the
 // CPU's kernels. A row of `duals`: (kind, scale that all share, 0, 0), then two vectors for each joint, then three.
 struct Sizes { rows: u32, palette: u32, used: u32, first: u32, first_dual: u32 }
@@ -82,6 +87,10 @@ struct Sizes { rows: u32, palette: u32, used: u32, first: u32, first_dual: u32 }
 var<workgroup> shared_scale: atomic<u32>;
 var<workgroup> kind: atomic<u32>;
 
+// The nearest rotation, written from `marrow.kernels.polar`.
+alias real = f32;
+var<private> horn: array<f32, 32>;
+$NEAREST_ROTATION
 fn determinant3(x: vec3f, y: vec3f, z: vec3f) -> f32 { return dot(x, cross(y, z)); }
 
 // The largest number of a matrix; 1 for none: what is divided by it can be squared without leaving the range of floats.
@@ -112,53 +121,6 @@ fn shepperd(x: vec3f, y: vec3f, z: vec3f) -> vec4f {
   else if (y.y >= z.z) { q = vec4f(x.y + y.x, 1.0 - x.x + y.y - z.z, y.z + z.y, x.z - z.x); }
   else { q = vec4f(x.z + z.x, y.z + z.y, 1.0 - x.x - y.y + z.z, y.x - x.y); }
   return normalize(q);
-}
-
-// The nearest rotation: the top eigenvector of Horn's symmetric matrix, by Jacobi sweeps.
-fn nearest(x: vec3f, y: vec3f, z: vec3f) -> vec4f {
-  var a = array<vec4f, 4>(
-    vec4f(x.x - y.y - z.z, x.y + y.x, x.z + z.x, z.y - y.z),
-    vec4f(x.y + y.x, y.y - x.x - z.z, y.z + z.y, x.z - z.x),
-    vec4f(x.z + z.x, y.z + z.y, z.z - x.x - y.y, y.x - x.y),
-    vec4f(z.y - y.z, x.z - z.x, y.x - x.y, x.x + y.y + z.z));
-  var v = array<vec4f, 4>(
-    vec4f(1.0, 0.0, 0.0, 0.0), vec4f(0.0, 1.0, 0.0, 0.0), vec4f(0.0, 0.0, 1.0, 0.0), vec4f(0.0, 0.0, 0.0, 1.0));
-  for (var sweep = 0; sweep < 12; sweep++) {
-    let size = a[0].x * a[0].x + a[1].y * a[1].y + a[2].z * a[2].z + a[3].w * a[3].w;
-    let off = a[1].x * a[1].x + dot(a[2].xy, a[2].xy) + dot(a[3].xyz, a[3].xyz);
-    if (!(off > 1e-16 * size)) { break; }
-    for (var p = 0; p < 3; p++) {
-      for (var r = p + 1; r < 4; r++) {
-        if (abs(a[p][r]) > 1e-30) {
-          let theta = (a[r][r] - a[p][p]) / (2.0 * a[p][r]);
-          var t = 1.0 / (abs(theta) + sqrt(theta * theta + 1.0));
-          if (abs(theta) > 1e15) { t = 0.5 / abs(theta); }
-          t = select(t, -t, theta < 0.0);
-          let c = inverseSqrt(t * t + 1.0);
-          let s = t * c;
-          for (var k = 0; k < 4; k++) {
-            let m = a[k][p];
-            let n = a[k][r];
-            a[k][p] = c * m - s * n;
-            a[k][r] = s * m + c * n;
-          }
-          let m = a[p];
-          let n = a[r];
-          a[p] = c * m - s * n;
-          a[r] = s * m + c * n;
-          for (var k = 0; k < 4; k++) {
-            let m = v[k][p];
-            let n = v[k][r];
-            v[k][p] = c * m - s * n;
-            v[k][r] = s * m + c * n;
-          }
-        }
-      }
-    }
-  }
-  var best = 3;
-  for (var i = 0; i < 3; i++) { if (a[i][i] > a[best][best]) { best = i; } }
-  return normalize(vec4f(v[0][best], v[1][best], v[2][best], v[3][best]));
 }
 
 fn turned(q: vec4f, v: vec3f) -> vec3f { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
@@ -213,7 +175,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
       if (sigma * scale != 1.0) { atomicStore(&kind, 1u); }
     } else {
       let turn = select(1.0, -1.0, volume < 0.0) / size;
-      q = nearest(turn * x, turn * y, turn * z);
+      let u = turn * x;
+      let v = turn * y;
+      let w = turn * z;
+      q = normalize(nearest_rotation_float32(array<real, 9>(u.x, u.y, u.z, v.x, v.y, v.z, w.x, w.y, w.z)));
       // What is left when the turn is taken back, made symmetric.
       let back = vec4f(-q.xyz, q.w);
       let cx = turned(back, vec3f(x.x, y.x, z.x));
@@ -238,3 +203,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   if (lane == 0u) { duals[out] = vec4f(f32(atomicLoad(&kind)), sigma, 0.0, 0.0); }
 }
 """
+
+
+@cache
+def split_source() -> str:
+    """The shader that splits matrices."""
+    printer = WgslPrinter(World({"horn": WgslField("f", "horn[{}]".format, ("32",))}, {}, barrier=""))
+    printer.root(nearest_rotation_float32, [kind_of(NearestWork), TupleKind((FLOAT,) * 9)])
+    return _SPLIT.replace("$NEAREST_ROTATION\n", printer.text())

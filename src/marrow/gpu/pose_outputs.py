@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from marrow.kernels.language.annotations import ANY, Out, f4
 from marrow.kernels.language.lanes import block
 from marrow.kernels.language.wgsl_values import World
-from marrow.kernels.program import local_rows
+from marrow.kernels.pose_programs import local_rows
 
 __all__ = ["MatrixWork", "local_matrices", "outputs_text"]
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from marrow.gpu.pose_outputs import MatrixWork, local_matrices, outputs_text
 from marrow.gpu.pose_registers import BEFORE, INSTEAD, declarations, registers_text
-from marrow.kernels import program as pose_kernel
+from marrow.kernels import pose_programs as pose_kernel
 from marrow.kernels.language.types import INTEGER, kind_of
 from marrow.kernels.language.wgsl_printer import WgslPrinter
 from marrow.kernels.language.wgsl_values import WgslField, World

@@ -16,7 +16,7 @@ from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.device import Device
 from marrow.gpu.skin_rows import PoseRows, runs
 from marrow.gpu.skin_source import PART_WORDS, WORKGROUP, compute_source, skin_source
-from marrow.gpu.vertices import Part, Vertices, unpack_octahedral, unpack_tangents
+from marrow.gpu.vertices import SurfacePart, Vertices, unpack_octahedral, unpack_tangents
 from marrow.model.character import Character
 from marrow.skinning.surface import Surface
 
@@ -50,7 +50,7 @@ class SkinLevel:
         *,
         slots: Sequence[Array],
         first_target: int,
-        method: str | None,
+        skinning: str | None,
         influences: int | None,
         vectors: int,
         weight_bits: int,
@@ -58,7 +58,7 @@ class SkinLevel:
     ) -> None:
         self.device, self.character, self.first_target = device, character, first_target
         options: dict[str, Any] = {
-            "method": method,
+            "skinning": skinning,
             "influences": influences,
             "vectors": vectors,
             "weight_bits": weight_bits,
@@ -171,7 +171,7 @@ class SkinLevel:
         self,
         step: Any,
         pipeline: Any,
-        part: Part,
+        part: SurfacePart,
         mesh: Buffer,
         rows: PoseRows,
         pages: tuple[int, ...],
@@ -191,7 +191,7 @@ class SkinLevel:
         step.set_bind_group(0, self._bindings.group(key, pipeline, words, raw))
         step.dispatch_workgroups(-(-(b - a) // WORKGROUP), -(-count // batch))
 
-    def _words(self, part: Part, rows: PoseRows, block: tuple[int, int]) -> Array:
+    def _words(self, part: SurfacePart, rows: PoseRows, block: tuple[int, int]) -> Array:
         """The uniform struct `SkinPart` for some vertices of a part, without entries."""
         a, b = block
         words = np.zeros(PART_WORDS, np.uint32)
@@ -208,7 +208,9 @@ class SkinLevel:
         words[11] = 0 if rows.character is self.character else self.first_target
         return words
 
-    def _inputs(self, part: Part, mesh: Buffer, rows: PoseRows, pages: tuple[int, ...]) -> list[Buffer]:
+    def _inputs(
+        self, part: SurfacePart, mesh: Buffer, rows: PoseRows, pages: tuple[int, ...]
+    ) -> list[Buffer]:
         """What the function `skin` reads."""
         found = {"skin_mesh": mesh, "skin_matrices": rows.matrices.buffers[pages[0]]}
         if rows.duals is not None:

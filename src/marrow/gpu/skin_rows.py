@@ -14,7 +14,7 @@ from marrow.errors import ValidationError
 from marrow.gpu.bindings import Bindings
 from marrow.gpu.buffers import Buffer, Pages, chunks
 from marrow.gpu.device import Device
-from marrow.gpu.passes import MORPH_WEIGHTS, SPLIT, target_table
+from marrow.gpu.passes import MORPH_WEIGHTS, split_source, target_table
 from marrow.graph.animator import Animator
 from marrow.model import _validate
 from marrow.model.character import Character
@@ -36,10 +36,10 @@ class PoseRows:
         character: Character,
         levels: Sequence[Character],
         *,
-        method: str | None,
+        skinning: str | None,
     ) -> None:
-        dual = [(method or m.skinning) != "linear" for m in character.meshes]
-        needs_duals = any((method or m.skinning) != "linear" for level in levels for m in level.meshes)
+        dual = [(skinning or m.skinning) != "linear" for m in character.meshes]
+        needs_duals = any((skinning or m.skinning) != "linear" for level in levels for m in level.meshes)
         self.device, self.character, self.needs_duals = device, character, needs_duals
         self.count = 0
         self.palette = len(character.palette)
@@ -160,7 +160,7 @@ class PoseRows:
                 morphs = poses.morphs
         elif isinstance(poses, Animator):
             if morphs is None and self.targets:
-                matrices, morphs = poses.matrices_and_morphs()
+                matrices, morphs = poses.evaluation.matrices_and_morphs()
             else:
                 matrices = poses.matrices
             matrices = matrices_of(matrices, self.palette)
@@ -228,7 +228,7 @@ class PoseRows:
 
     def _encode_duals(self, encoder: Any, instances: Array, timer: Any) -> None:
         assert self.duals is not None
-        pipeline = self.device.compute_pipeline(SPLIT, label="dual quaternions")
+        pipeline = self.device.compute_pipeline(split_source(), label="dual quaternions")
         page = instances // self.matrices.per_page * (1 << 32) + instances // self.duals.per_page
         rows = np.stack([instances % self.matrices.per_page, instances % self.duals.per_page], 1)
         self._which.write(rows.astype(np.uint32))

@@ -25,11 +25,11 @@ PART_WORDS = 16
 
 @dataclass(frozen=True)
 class Variant:
-    """What a source is written for: the method (linear, dual_quaternion, blended), the vectors that are carried (0 none, 1
-    normals, 2 tangents too), influences in groups of four, the bits of joints and weights, whether joints go through a
+    """What a source is written for: the skinning (linear, dual_quaternion, blended), the vectors that are carried (0 none,
+    1 normals, 2 tangents too), influences in groups of four, the bits of joints and weights, whether joints go through a
     table, whether vectors are octahedral, whether there are morph targets."""
 
-    method: str
+    skinning: str
     vectors: int
     groups: int
     joint_bits: int
@@ -42,7 +42,7 @@ class Variant:
     def used_words(self) -> int:
         """Words of a vertex record that say something."""
         vector_words = (0, 1, 2) if self.octahedral else (0, 3, 7)
-        return 3 + vector_words[self.vectors] + (self.method == "blended") + self.groups * self.group_words
+        return 3 + vector_words[self.vectors] + (self.skinning == "blended") + self.groups * self.group_words
 
     @property
     def words(self) -> int:
@@ -63,9 +63,9 @@ class Variant:
     def inputs(self) -> tuple[str, ...]:
         """The storage buffers that `skin` reads, in the order of their bindings behind the uniform `part`."""
         names = ["skin_mesh"]
-        if self.method != "dual_quaternion":
+        if self.skinning != "dual_quaternion":
             names.append("skin_matrices")
-        if self.method != "linear":
+        if self.skinning != "linear":
             names.append("skin_duals")
         if self.morphs:
             names.append("skin_morphs")
@@ -167,13 +167,13 @@ def skin_source(variant: Variant, *, group: int = 0, first_binding: int = 0) -> 
     parts += [_influences(variant), _load(variant)]
     if variant.morphs:
         parts.append(_morphed(variant))
-    if variant.method != "dual_quaternion":
+    if variant.skinning != "dual_quaternion":
         parts.append(_blend_rows(variant, "matrices", "rows.x * part.palette * 3u"))
-    if variant.method != "linear":
+    if variant.skinning != "linear":
         parts.append(_blend_duals(variant))
         stretches = "rows.z * (1u + part.palette * 5u) + 1u + part.palette * 2u"
         parts.append(_blend_rows(variant, "duals", stretches, "stretch"))
-    parts += [_carry(kind, variant.vectors) for kind in _CARRIERS[variant.method]]
+    parts += [_carry(kind, variant.vectors) for kind in _CARRIERS[variant.skinning]]
     parts.append(_skin(variant))
     return "\n".join(parts)
 
@@ -258,7 +258,7 @@ def _load(v: Variant) -> str:
         lines.append(f"v.normal = {f'skin_unpack({take(1)[0]})' if v.octahedral else floats(3)};")
     if v.vectors > 1:
         lines.append(f"v.tangent = {f'skin_unpack_tangent({take(1)[0]})' if v.octahedral else floats(4)};")
-    if v.method == "blended":
+    if v.skinning == "blended":
         lines.append(f"v.share = bitcast<f32>({take(1)[0]});")
     if v.groups > 1:
         lines.append(f"v.at = at * 4u + {v.used_words - v.groups * v.group_words}u;")
@@ -377,12 +377,12 @@ _ARGUMENTS = {
 }
 
 
-def _carry(method: str, vectors: int) -> str:
+def _carry(skinning: str, vectors: int) -> str:
     """`skin_METHOD`: a vertex under what was blended for it, by the formulas of the CPU's kernels."""
     e = WgslEmitter("x")
     shares = WgslArray("share", lambda _: "v.share")
     work = SimpleNamespace(matrices="m", stretch="s", dual="d", shares=shares)
-    carry = carrier(method)(e, method, _Given(e), work, "0", "0")
+    carry = carrier(skinning)(e, skinning, _Given(e), work, "0", "0")
     normal = _components(e, "v.normal", 3) if vectors else []
     tangent = _components(e, "v.tangent", 3) if vectors > 1 else []
     results = carried(e, carry, _components(e, "v.position", 3), normal, tangent)
@@ -391,7 +391,7 @@ def _carry(method: str, vectors: int) -> str:
             e.store(WgslArray(place, functools.partial(_always, f"{place}.{axis}")), 0, value)
     lines = ["  var r: Skinned;", *e.text(), "  r.tangent.w = v.tangent.w;"]
     return _function(
-        f"skin_{method}(v: SkinVertex, {_ARGUMENTS[method]}) -> Skinned",
+        f"skin_{skinning}(v: SkinVertex, {_ARGUMENTS[skinning]}) -> Skinned",
         [*(line.strip() for line in lines), "return r;"],
     )
 
@@ -403,11 +403,11 @@ def _always(text: str, offset: str) -> str:
 def _skin(v: Variant) -> str:
     """`skin_carried`, and `skin` for whoever has a vertex number and a row."""
     lines = ["let v = skin_morphed(vertex, rows.w);" if v.morphs else "let v = vertex;"]
-    if v.method == "linear":
+    if v.skinning == "linear":
         lines.append("return skin_linear(v, skin_blend_matrices(v, rows));")
     else:
         lines.append("let d = skin_blend_duals(v, rows);")
-        if v.method == "dual_quaternion":
+        if v.skinning == "dual_quaternion":
             lines.append(
                 "if (skin_duals[rows.z * (1u + part.palette * 5u)].x == 0.0) { return skin_rigid(v, d); }"
             )

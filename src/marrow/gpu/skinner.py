@@ -43,7 +43,7 @@ class Skinner:
     any later pass can use. All instances are computed in a few dispatches; those whose pose did not change are left as
     they are.
 
-    - `method`: `linear`, `dual_quaternion` or `blended`; None takes what each mesh's author asked for.
+    - `skinning`: `linear`, `dual_quaternion` or `blended`; None takes what each mesh's author asked for.
     - `influences` limits the influences per vertex to the strongest few.
     - `normals`, `tangents`: whether they are computed, where the character has them.
     - `weights`: bits of a skin weight: 32 (exact), 16 or 8. `vectors`: `float`, or `octahedral` for normals and tangents in
@@ -57,7 +57,7 @@ class Skinner:
         character: Character,
         device: Device | None = None,
         *,
-        method: str | None = None,
+        skinning: str | None = None,
         influences: int | None = None,
         normals: bool = True,
         tangents: bool = True,
@@ -68,8 +68,8 @@ class Skinner:
         who = "Skinner"
         if not isinstance(character, Character):
             raise WrongTypeError(f"{who}: expected a Character, got {_validate.shown(character)}")
-        if method is not None:
-            _validate.one_of(who, "method", method, SKINNING_METHODS)
+        if skinning is not None:
+            _validate.one_of(who, "skinning", skinning, SKINNING_METHODS)
         if influences is not None:
             influences = _validate.integer(who, "influences", influences, low=1)
         if weights not in WEIGHT_BITS:
@@ -95,7 +95,7 @@ class Skinner:
                     level,
                     slots=_slots(character, level),
                     first_target=targets,
-                    method=method,
+                    skinning=skinning,
                     influences=influences,
                     vectors=carried,
                     weight_bits=weights,
@@ -106,9 +106,9 @@ class Skinner:
         self.count = 0
         self.level_of: Array = np.zeros(0, np.int64)
         self.row_of: Array = np.zeros(0, np.int64)
-        self._method, self._characters = method, characters
+        self._skinning, self._characters = skinning, characters
         # Poses of everybody over the character's palette, or of each level's instances over its own.
-        self._whole = PoseRows(self.device, character, characters, method=method)
+        self._whole = PoseRows(self.device, character, characters, skinning=skinning)
         self._by_level: dict[int, PoseRows] = {}
         self._sources: list[_Source] = []
         self._rows: Array = np.arange(0)
@@ -183,7 +183,7 @@ class Skinner:
                 self._by_level[group.level] = (
                     self._whole
                     if level is self.character and len(self._characters) == 1
-                    else PoseRows(self.device, level, [level], method=self._method)
+                    else PoseRows(self.device, level, [level], skinning=self._skinning)
                 )
             rows = self._by_level[group.level]
             dirty[group.instances] = rows.take_pages(group.palettes, group.morphs, dirty[group.instances])

@@ -25,7 +25,7 @@ from marrow.skinning.layout import canonical
 __all__ = [
     "OCTAHEDRAL_ERROR",
     "TANGENT_ERROR",
-    "Part",
+    "SurfacePart",
     "Vertices",
     "pack_octahedral",
     "pack_tangents",
@@ -41,7 +41,7 @@ _HAND = 0x10000
 
 
 @dataclass(frozen=True)
-class Part:
+class SurfacePart:
     """Neighbouring vertices of a surface that one shader skins: `first`, `count`, and the words of the mesh buffer where
     their records, morph lists and table of joints begin."""
 
@@ -64,7 +64,7 @@ class Vertices:
         character: Character,
         *,
         slots: Sequence[Array],
-        method: str | None,
+        skinning: str | None,
         influences: int | None,
         vectors: int,
         weight_bits: int,
@@ -74,12 +74,12 @@ class Vertices:
         self.weight_bits = weight_bits
         self._chunks: list[Array] = []
         self._size = 0
-        self.parts: list[Part] = []
+        self.parts: list[SurfacePart] = []
         self.used: Array = np.zeros(0, np.int64)
         targets = 0
         for mesh, first, slot in zip(character.meshes, character.vertex_offsets, slots):
             if mesh.vertex_count:
-                chosen = method or mesh.skinning
+                chosen = skinning or mesh.skinning
                 if chosen == "blended" and mesh.dual_quaternion_weights is None:
                     raise ValidationError(
                         f"Skinner: {mesh!r} has no dual_quaternion_weights, which blended skinning needs"
@@ -97,16 +97,16 @@ class Vertices:
         self._size += -(-len(flat) // 4) * 4
         return at
 
-    def _add_mesh(self, mesh: Mesh, first: int, slot: Array, method: str, targets: int) -> None:
+    def _add_mesh(self, mesh: Mesh, first: int, slot: Array, skinning: str, targets: int) -> None:
         joints, weights, used = canonical(slot[mesh.joints].astype(np.int32), mesh.weights, True)
         count = max(1, int(used.max()))
         joints, weights = joints[:, :count], np.where(joints[:, :count] >= 0, weights[:, :count], 0)
         morph_lists = _morph_lists(mesh, targets, self.vectors)
         for a, b in _runs(mesh, joints):
-            self._add_run(mesh, first, slice(a, b), joints[a:b], weights[a:b], method, morph_lists)
+            self._add_run(mesh, first, slice(a, b), joints[a:b], weights[a:b], skinning, morph_lists)
 
     def _add_run(
-        self, mesh: Mesh, first: int, run: slice, joints: Array, weights: Array, method: str, lists: Any
+        self, mesh: Mesh, first: int, run: slice, joints: Array, weights: Array, skinning: str, lists: Any
     ) -> None:
         V, groups = len(joints), -(-joints.shape[1] // 4)
         padding = ((0, 0), (0, 4 * groups - joints.shape[1]))
@@ -128,7 +128,7 @@ class Vertices:
         bits = 8 if table or listed[-1] < 256 else 16 if listed[-1] < 65536 else 32
         has_morphs = bool(len(lists[1]))
         variant = Variant(
-            method, self.vectors, groups, bits, self.weight_bits, table, self.octahedral, has_morphs
+            skinning, self.vectors, groups, bits, self.weight_bits, table, self.octahedral, has_morphs
         )
         records = np.zeros((V, variant.words), np.uint32)
         at = _put_columns(records, 0, mesh.positions[run])
@@ -138,7 +138,7 @@ class Vertices:
         if self.vectors > 1:
             t = _or_zero(mesh.tangents, mesh, 4)[run]
             at = _put_columns(records, at, pack_tangents(t)[:, None] if self.octahedral else t)
-        if method == "blended":
+        if skinning == "blended":
             share = mesh.dual_quaternion_weights
             at = _put_columns(
                 records, at, np.zeros((V, 1), np.float32) if share is None else share[run, None]
@@ -159,16 +159,18 @@ class Vertices:
             self._put((first_entry + own * (variant.morph_words // 4)).astype(np.uint32))
             self._put(some)
         table_at = self._put(listed.astype(np.uint32)) if table else 0
-        self._append(Part(variant, first + run.start, V, start, morph_at, table_at))
+        self._append(SurfacePart(variant, first + run.start, V, start, morph_at, table_at))
 
-    def _append(self, part: Part) -> None:
+    def _append(self, part: SurfacePart) -> None:
         """Adds a part, joined to the one before it where both are read alike."""
         if self.parts:
             last = self.parts[-1]
             behind = last.records + last.count * last.variant.words == part.records
             plain = not (part.variant.morphs or part.variant.table)
             if plain and last.variant == part.variant and behind and last.first + last.count == part.first:
-                self.parts[-1] = Part(last.variant, last.first, last.count + part.count, last.records, 0, 0)
+                self.parts[-1] = SurfacePart(
+                    last.variant, last.first, last.count + part.count, last.records, 0, 0
+                )
                 return
         self.parts.append(part)
 

@@ -1,11 +1,19 @@
 """Animation graphs: what to play, evaluated for a whole crowd at once."""
 
 from marrow.graph.animator import Animator
+from marrow.graph.animator.evaluation import Evaluation
+from marrow.graph.animator.instances import Instances
+from marrow.graph.animator.montages import MontagePlayback, Montages
+from marrow.graph.animator.overrides import OverrideInput, Overrides
+from marrow.graph.animator.parameters import Parameters
+from marrow.graph.animator.playback import Playback
+from marrow.graph.animator.root import RootTransforms
+from marrow.graph.animator.slots import SlotPlayback, Slots
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import Snapshot
 from marrow.graph.description import Graph, Montage, Parameter, load_graph, save_graph
-from marrow.graph.evaluation import Evaluation, Evaluator, LevelEvaluation
+from marrow.graph.evaluator import EvaluationJob, Evaluator, LevelEvaluation
 from marrow.graph.ground import Ground, HeightField
 from marrow.graph.inspection import GraphMoment
 from marrow.graph.levels import LevelGroup
@@ -47,9 +55,8 @@ from marrow.graph.nodes import (
     Use,
     known_nodes,
 )
-from marrow.graph.placing import Placement
 from marrow.graph.program import Program
-from marrow.graph.results import Events, RootMotionDelta, Window
+from marrow.graph.results import Events, EventWindow, RootMotionDelta
 
 __all__ = [
     "Additive",
@@ -62,7 +69,9 @@ __all__ = [
     "CompiledGraph",
     "DistanceMatch",
     "Evaluation",
+    "EvaluationJob",
     "Evaluator",
+    "EventWindow",
     "Events",
     "FootLock",
     "FootPlacement",
@@ -73,6 +82,7 @@ __all__ = [
     "Ground",
     "HeightField",
     "Input",
+    "Instances",
     "JointOverride",
     "LayerBlend",
     "LevelEvaluation",
@@ -80,10 +90,15 @@ __all__ = [
     "LookAt",
     "Mirror",
     "Montage",
+    "MontagePlayback",
+    "Montages",
     "Node",
     "OrientationWarp",
+    "OverrideInput",
+    "Overrides",
     "Parameter",
-    "Placement",
+    "Parameters",
+    "Playback",
     "Point1D",
     "Point2D",
     "PoseNode",
@@ -91,9 +106,12 @@ __all__ = [
     "RandomPlayer",
     "RootMotion",
     "RootMotionDelta",
+    "RootTransforms",
     "SavedPose",
     "SequencePlayer",
     "Slot",
+    "SlotPlayback",
+    "Slots",
     "Snapshot",
     "Speed",
     "State",
@@ -104,7 +122,6 @@ __all__ = [
     "Transition",
     "TwoBoneIK",
     "Use",
-    "Window",
     "compile_graph",
     "known_nodes",
     "load_graph",

@@ -20,8 +20,8 @@ from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
 from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
 from marrow.graph.nodes.base import DEEPEST
-from marrow.graph.placing import WorldVector
 from marrow.graph.program import Procedurals
+from marrow.graph.root_transforms import WorldVector
 from marrow.graph.sharing import SharedNodes
 from marrow.graph.steadiness import watched_states
 from marrow.graph.sync import knots
@@ -323,7 +323,7 @@ class Compiler:
 
     def _other_name(self, name: str) -> str:
         """What an event, a curve or a joint is called in the mirror."""
-        from marrow.motion.names import other_side
+        from marrow.motion.joint_names import other_side
 
         table = self._pairs or {}
         both = {**table, **{b: a for a, b in table.items()}}

@@ -15,12 +15,12 @@ from marrow.graph.control_pass import ControlPass, chunk_size
 from marrow.graph.handover import advance_handover, write_handover
 from marrow.graph.instance_fields import at_rest, instance_store, kept_at
 from marrow.graph.instance_store import mapped
-from marrow.graph.placing import keep_places, refresh
+from marrow.graph.lasting_events import LastingEvents
 from marrow.graph.program import Program
 from marrow.graph.programs import Programs
+from marrow.graph.root_transforms import keep_transforms, refresh
 from marrow.graph.slot_control import SlotControl, known
 from marrow.graph.state import assign, copied, taken
-from marrow.graph.windows import LastingEvents
 from marrow.kernels import control_tables as ct
 from marrow.printing import logger
 
@@ -127,7 +127,7 @@ class GraphControl(SlotControl):
     def update(self, dt: Array | float) -> None:
         """Moves every instance on by `dt` seconds, for each `(N,)` or for all, and writes the pose programs."""
         if self.compiled.placed:
-            keep_places(self)
+            keep_transforms(self)
         store = self.store
         if store.handover is not None:
             advance_handover(self, dt)
@@ -149,6 +149,15 @@ class GraphControl(SlotControl):
             write_handover(self, self.programs, np.arange(self.count))
         if missed or endless:
             self._warn()
+
+    def take_events(self, old: GraphControl) -> None:
+        """Goes on with the events that have begun in another graph of the same character, and have to end."""
+        self.store.lasting = self.lasting.taken_over(old.lasting, old.store.lasting)
+        names = list(self.compiled.event_names)
+        numbers = np.array([names.index(n) if n in names else -1 for n in old.compiled.event_names] or [-1])
+        events = old.events[old.events["kind"] == ct.EVENT_INSIDE].copy()
+        events["event"] = numbers[events["event"]]
+        self.events = events[events["event"] >= 0]
 
     def refresh(self) -> None:
         """Before poses are made: what they are told of where instances are in the world."""

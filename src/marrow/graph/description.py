@@ -47,7 +47,8 @@ class Parameter(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, fo
 
 
 class Montage(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A clip in sections, played in a slot by `animator.play_montage`. `sections` are where each begins, in seconds.
+    """A clip in sections, played in a slot by `animator.montages[name].play()`. `sections` are where each begins, in
+    seconds.
 
     One section follows the other, as they lie in the clip, and after the last one it ends; `following` says otherwise: the
     name of the section that comes after another (itself: it is repeated), or None for the end. It fades in for `seconds`

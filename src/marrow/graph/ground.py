@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
-from marrow.kernels.joint_places import joint_places
+from marrow.kernels.joint_positions import joint_positions
 from marrow.math import quaternion
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, rows
     programs of the instances look for them."""
     bank, n, F = control.compiled.bank, len(instances), len(entry.feet)
     local = np.empty(n * F * 3)
-    joint_places(rows, bank.skeleton.parents, np.array(entry.feet, np.int64), local, bank.layout.joints)
+    joint_positions(rows, bank.skeleton.parents, np.array(entry.feet, np.int64), local, bank.layout.joints)
     place = np.repeat(control.state.place[instances], F, axis=0)
     feet = quaternion.rotate(place[:, 3:], local.reshape(-1, 3)) + place[:, :3]
     around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]) * STEP

@@ -13,11 +13,11 @@ from marrow.animation.resampling import pack_rows
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.ground import checked_ground
-from marrow.graph.instance_store import Field, InstanceStore
+from marrow.graph.instance_store import InstanceField, InstanceStore
+from marrow.graph.lasting_events import LastingEvents
 from marrow.graph.levels import checked_levels
 from marrow.graph.overrides import Override
 from marrow.graph.state import check_state, new_state
-from marrow.graph.windows import LastingEvents
 from marrow.kernels.control_tables import CrowdState
 
 __all__ = ["at_rest", "instance_store", "kept_at", "matching"]
@@ -63,24 +63,30 @@ def instance_store(compiled: CompiledGraph, count: int, lasting: LastingEvents) 
     register(
         "state",
         new_state(compiled, count),
-        Field(begin_state, _restarted, lambda state, _: check_state(state, compiled), of_graph=True),
+        InstanceField(begin_state, _restarted, lambda state, _: check_state(state, compiled), of_graph=True),
     )
-    register("memory", empty_memory(compiled, count), Field(begin_memory, check=check_memory, of_graph=True))
-    register("vectors", no_vectors(count), Field(no_vectors, of_graph=True, saved=False))
+    register(
+        "memory",
+        empty_memory(compiled, count),
+        InstanceField(begin_memory, check=check_memory, of_graph=True),
+    )
+    register("vectors", no_vectors(count), InstanceField(no_vectors, of_graph=True, saved=False))
     register(
         "lasting",
         lasting.closed(count),
-        Field(lambda n, _: lasting.closed(n), _ended, check_lasting, of_graph=True),
+        InstanceField(lambda n, _: lasting.closed(n), _ended, check_lasting, of_graph=True),
     )
-    register("handover", None, Field(lambda n, _: np.zeros((n, 2)), check=_check_handover, of_graph=True))
-    register("travel", still(count), Field(lambda n, _: still(n), check=_check_travel))
-    register("speed", 1.0, Field(lambda n, _: np.ones(n), _stays, _check_speed))
+    register(
+        "handover", None, InstanceField(lambda n, _: np.zeros((n, 2)), check=_check_handover, of_graph=True)
+    )
+    register("travel", still(count), InstanceField(lambda n, _: still(n), check=_check_travel))
+    register("speed", 1.0, InstanceField(lambda n, _: np.ones(n), _stays, _check_speed))
     # A newcomer has no ground of its own yet.
-    register("ground", None, Field(lambda n, _: np.full(n, np.nan), _stays, _check_ground))
+    register("ground", None, InstanceField(lambda n, _: np.full(n, np.nan), _stays, _check_ground))
     register(
         "levels",
         None,
-        Field(
+        InstanceField(
             lambda n, _: np.zeros(n, np.int64),
             _stays,
             lambda v, _: _check_levels(v, len(compiled.character.levels)),
@@ -89,7 +95,7 @@ def instance_store(compiled: CompiledGraph, count: int, lasting: LastingEvents) 
     register(
         "overrides",
         {},
-        Field(
+        InstanceField(
             lambda n, store: {name: o.without_weight(n) for name, o in store.overrides.items()},
             check=check_overrides,
         ),

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from marrow.graph.overrides import Override
     from marrow.kernels.control_tables import CrowdState
 
-__all__ = ["Field", "InstanceStore", "mapped"]
+__all__ = ["InstanceField", "InstanceStore", "mapped"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Field:
+class InstanceField:
     """A quantity that each instance has.
 
     `begin(n, store)` gives the rows of n new instances. `restart(old, new)` gives those of instances that start over, of
@@ -57,9 +57,9 @@ class InstanceStore:
     overrides: dict[str, Override]
 
     def __init__(self) -> None:
-        self.fields: dict[str, Field] = {}
+        self.fields: dict[str, InstanceField] = {}
 
-    def register(self, name: str, value: Any, field: Field) -> None:
+    def register(self, name: str, value: Any, field: InstanceField) -> None:
         """Adds a field, with the value it has."""
         self.fields[name] = field
         setattr(self, name, value)

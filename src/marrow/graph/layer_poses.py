@@ -7,15 +7,9 @@ program, and what comes out by the same part with the layer at its end: both are
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from marrow.animation.resampling import unpack_rows
 from marrow.graph.animator import Animator
-from marrow.graph.program import Program
-from marrow.kernels.operations import OPERATION, OPERATIONS
+from marrow.kernels.operations import OPERATIONS
 from marrow.kernels.operations.additive import ADD
 from marrow.kernels.operations.mixes import LAYER, LAYER_CHANNELS, LAYER_MODEL
 from marrow.kernels.operations.model_additive import ADD_MODEL
@@ -23,7 +17,6 @@ from marrow.model.pose import Pose
 
 __all__ = ["LayerPoses", "layer_poses", "pose_of"]
 
-Rows = list[tuple[int, int, float, float]]
 LAYERS = {LAYER.code, LAYER_CHANNELS.code, LAYER_MODEL.code, ADD.code, ADD_MODEL.code}
 
 
@@ -39,14 +32,14 @@ class LayerPoses:
 
 def pose_of(animator: Animator, instance: int) -> Pose:
     """The local transforms of one instance at this moment, all joints, whatever its level of detail."""
-    animator._prepare()
-    return _run(animator, animator.program.operations(instance), instance)
+    evaluation = animator.evaluation
+    return evaluation.run_operations(evaluation.program.operations(instance), instance)
 
 
 def layer_poses(animator: Animator, instance: int) -> list[LayerPoses]:
     """The layers that show for one instance, in the order they are laid."""
-    animator._prepare()
-    rows = animator.program.operations(instance)
+    evaluation = animator.evaluation
+    rows = evaluation.program.operations(instance)
     begins: list[int] = []  # where the part begins that made each pose on the stack
     found = []
     for k, (code, _, _, weight) in enumerate(rows):
@@ -55,22 +48,7 @@ def layer_poses(animator: Animator, instance: int) -> list[LayerPoses]:
         taken = begins[base:]
         if code in LAYERS and len(taken) == 2:
             before, after = rows[taken[0] : taken[1]], rows[taken[0] : k + 1]
-            poses = (_run(animator, part, instance) for part in (before, after))
+            poses = (evaluation.run_operations(part, instance) for part in (before, after))
             found.append(LayerPoses(code in (ADD.code, ADD_MODEL.code), float(weight), *poses))
         begins = begins[:base] + [taken[0] if taken else k] * operation.pushes
     return found
-
-
-def _run(animator: Animator, rows: Rows, instance: int) -> Pose:
-    """The pose that a program makes. What it keeps for later is kept in a copy."""
-    control, evaluator = animator._control, animator._evaluator
-
-    def own(values: NDArray[Any]) -> NDArray[Any]:
-        return values[instance : instance + 1].copy() if len(values) else values
-
-    ops = np.array(rows, OPERATION)
-    program = Program(np.array([0, len(ops)]), ops, max(control.program.depth, 4))
-    out = np.zeros((1, evaluator.layout.size), np.float32)
-    evaluator.run(program, memory=own(control.memory), vectors=own(control.vectors), pose=out)
-    skeleton = animator.character.skeleton
-    return unpack_rows(out, len(skeleton), len(skeleton.morph_names))[0]

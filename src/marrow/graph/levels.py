@@ -17,7 +17,7 @@ from marrow.animation.kinematics import skinning_matrices
 from marrow.animation.resampling import pack_rows
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph
-from marrow.graph.evaluation import Evaluator, LevelEvaluation
+from marrow.graph.evaluator import Evaluator, LevelEvaluation
 from marrow.graph.program import Program
 from marrow.kernels.memory import readonly
 from marrow.kernels.pose_layout import ROWS, padded
@@ -126,28 +126,28 @@ class CrowdLevels:
                 memory[some, at : at + ROWS * layout.joints] = kept.reshape(len(some), -1)
 
     # -- poses ----------------------------------------------------------------------------------------------------
-    def run(self, animator: Any, outputs: dict[str, Array]) -> None:
+    def run(self, runtime: Any, outputs: dict[str, Array]) -> None:
         """Evaluates the programs of this moment into arrays for all N instances and J joints. Joints that an instance's
         level lacks are at rest; so is everything of those that are not seen."""
-        if not animator._batch:
+        if not runtime.batch:
             outputs = {name: out[None] for name, out in outputs.items()}
-        for level, instances in self.members(animator._control.store.levels):
+        for level, instances in self.members(runtime.control.store.levels):
             if level == HIDDEN:
                 self._rest_for(instances, outputs)
-                self._keep(animator, instances)
+                self._keep(runtime, instances)
                 continue
             if len(self.character.levels[level].skeleton) == len(self.character.skeleton):
-                self._run_whole(animator, instances, outputs)
+                self._run_whole(runtime, instances, outputs)
             else:
-                self._run_reduced(animator, level, instances, outputs)
+                self._run_reduced(runtime, level, instances, outputs)
 
-    def _run_whole(self, animator: Any, instances: Array, outputs: dict[str, Array]) -> None:
+    def _run_whole(self, runtime: Any, instances: Array, outputs: dict[str, Array]) -> None:
         own = {name: np.empty((len(instances), *_rows(out)), np.float32) for name, out in outputs.items()}
-        self._evaluate(animator, 0, instances, own)
+        self._evaluate(runtime, 0, instances, own)
         for name, out in outputs.items():
             out[instances] = own[name]
 
-    def _run_reduced(self, animator: Any, level: int, instances: Array, outputs: dict[str, Array]) -> None:
+    def _run_reduced(self, runtime: Any, level: int, instances: Array, outputs: dict[str, Array]) -> None:
         evaluator, n = self._evaluators[level], len(instances)
         layout, J = self._whole.layout, len(self.character.levels[level].skeleton)
         own = {}
@@ -157,7 +157,7 @@ class CrowdLevels:
             own["pose"] = np.empty((n, layout.size), np.float32)
         if outputs.keys() & {"model", "palette"}:
             own["model"] = np.empty((n, evaluator.joints, 3, 4), np.float32)
-        self._evaluate(animator, level, instances, own)
+        self._evaluate(runtime, level, instances, own)
         if "morphs" in own:
             outputs["morphs"][instances] = own["morphs"]
         if "pose" in own:
@@ -194,45 +194,45 @@ class CrowdLevels:
         for name, out in outputs.items():
             out[instances] = values[name]
 
-    def _keep(self, animator: Any, instances: Array) -> None:
+    def _keep(self, runtime: Any, instances: Array) -> None:
         """Those who are no longer seen, and still are updated rarely, keep their poses until they are updated every
         time."""
-        late = instances[animator._control.state.instances["interval"][instances] > 1]
+        late = instances[runtime.control.state.instances["interval"][instances] > 1]
         if len(late):
-            self._evaluate(animator, len(self._evaluators) - 1, late, {})
+            self._evaluate(runtime, len(self._evaluators) - 1, late, {})
 
     def _evaluate(
         self,
-        animator: Any,
+        runtime: Any,
         level: int,
         instances: Array,
         outputs: dict[str, Array],
         program: Program | None = None,
     ) -> None:
-        control = animator._control
+        control = runtime.control
         self._evaluators[level].run(
             control.program if program is None else program,
             memory=control.memory,
             vectors=control.vectors,
             instances=instances,
-            threads=animator._threads,
+            threads=runtime.threads,
             **outputs,
         )
 
-    def groups(self, animator: Any, buffers: Any, program: Program | None = None) -> tuple[LevelGroup, ...]:
+    def groups(self, runtime: Any, program: Program | None = None) -> tuple[LevelGroup, ...]:
         """The instances that are seen, by level, with the matrices of the joints their level has and no others; of this
         moment, or of the `program` of another."""
         found = []
         M, Mp = len(self.character.skeleton.morph_names), self._whole.layout.morphs
-        values = animator._control.store.levels
+        values = runtime.control.store.levels
         members = self.members(values)
         characters = [self.character.levels[max(level, 0)] for level, _ in members]
         # All matrices in one piece, of a size that seldom changes when somebody's level does: its memory is used again.
         sizes = [
             12 * len(c.palette) * len(who) * (level != HIDDEN) for c, (level, who) in zip(characters, members)
         ]
-        room = buffers.take((1 << max(sum(sizes) - 1, 1).bit_length(),))
-        weights = buffers.take((len(values), Mp)) if M else np.zeros((len(values), 0), np.float32)
+        room = runtime.buffers.take((1 << max(sum(sizes) - 1, 1).bit_length(),))
+        weights = runtime.buffers.take((len(values), Mp)) if M else np.zeros((len(values), 0), np.float32)
         at = first = 0
         for (level, instances), character, size in zip(members, characters, sizes):
             n = len(instances)
@@ -242,10 +242,10 @@ class CrowdLevels:
             morphs = weights[first : first + n]
             at, first = at + size, first + n
             if level == HIDDEN:
-                self._keep(animator, instances)
+                self._keep(runtime, instances)
                 continue
             outputs = {"palette": palette, "morphs": morphs} if M else {"palette": palette}
-            self._evaluate(animator, level, instances, outputs, program)
+            self._evaluate(runtime, level, instances, outputs, program)
             parts = map(readonly, (instances, palette, morphs[:, :M]))
             found.append(LevelGroup(level, character, *parts))
         return tuple(found)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.errors import MarrowError, ValidationError
-from marrow.kernels import program as kernel
+from marrow.kernels import pose_programs as kernel
 from marrow.kernels.control_chunks import join_programs
 from marrow.kernels.jobs import Job, thread_count, worth
-from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.memory import aligned_zeros, packed, readonly
 from marrow.kernels.operations import OPERATION, OPERATIONS, PoseWork, rules
 from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
+
+if TYPE_CHECKING:
+    from marrow.graph.compiled import CompiledGraph
 
 __all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder", "unsound"]
 
@@ -176,6 +179,11 @@ class PoseEvaluator:
         self._nothing = np.zeros((0, 0), np.float32)
         self._calls = FramePool(lambda: _PoseCall(self._make_frame(), self.layout.joints))
 
+    @classmethod
+    def of(cls, compiled: CompiledGraph) -> PoseEvaluator:
+        """That of a compiled graph and its whole character."""
+        return cls(compiled.bank, compiled.character.palette, compiled.masks, compiled.procedurals)
+
     def again(
         self,
         bank: ClipBank,
@@ -192,7 +200,7 @@ class PoseEvaluator:
         """The memory of instances as programs are run with it: an array."""
         return np.asarray(memory)
 
-    def _make_frame(self) -> Frame:
+    def _make_frame(self) -> CallFrame:
         """A frame with all that does not change, and scratch memory of its own."""
         bank, layout, empty = self.bank, self.layout, self._empty
         work = PoseWork(
@@ -279,7 +287,7 @@ class PoseEvaluator:
         if wrong >= 0:
             raise unsound(program, wrong, operation)
 
-    def _bind(self, frame: Frame, program: Program, memory: Array, vectors: Array) -> None:
+    def _bind(self, frame: CallFrame, program: Program, memory: Array, vectors: Array) -> None:
         """Puts in what changes now and then; arrays that are there already stay."""
         kept = frame.kept
         if kept["work.start"] is not program.begins:
@@ -302,7 +310,7 @@ class PoseEvaluator:
 class _PoseCall:
     """A frame of the pose kernel, and what each thread has for itself where several run it."""
 
-    def __init__(self, frame: Frame, joints: int) -> None:
+    def __init__(self, frame: CallFrame, joints: int) -> None:
         self.frame, self._joints = frame, joints
         self._job: Job | None = None
         self._stack = np.zeros(0, np.float32)

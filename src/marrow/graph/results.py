@@ -15,7 +15,7 @@ from marrow.kernels.memory import readonly
 if TYPE_CHECKING:
     from marrow.graph.compiled import CompiledGraph
 
-__all__ = ["Events", "RootMotionDelta", "Window"]
+__all__ = ["EventWindow", "Events", "RootMotionDelta"]
 
 Array = NDArray[Any]
 Kind = Literal[
@@ -29,7 +29,7 @@ _OF_CLIPS = (KINDS.index("event"), KINDS.index("event_ended"))
 
 
 @dataclass(frozen=True)
-class Window:
+class EventWindow:
     """An event that lasts and that an instance is in the middle of: how far, from 0 to 1, and how much of it is seen."""
 
     instance: int
@@ -125,7 +125,7 @@ class Events:
         ]
 
     @cached_property
-    def windows(self) -> list[Window]:
+    def windows(self) -> list[EventWindow]:
         """Events that last and that instances are in the middle of now."""
         bank = self._compiled.bank
         clips, found = ("", *bank.index), []
@@ -134,7 +134,7 @@ class Events:
             events = bank.sampled[row["source"] - 1].events
             payload = next((e.payload for e in events if e.name == name and e.duration), "")
             found.append(
-                Window(
+                EventWindow(
                     int(row["instance"]),
                     name,
                     float(row["time"]),

@@ -8,8 +8,9 @@ a kill leave a whole entry or none; they are read, not mapped, so that one that 
 does no harm; a damaged one fails its checksum. Whatever goes wrong here ends in a fresh import, never in an
 error.
 
-`MARROW_CACHE` is the folder the cache's own is made in, or `off`; `MARROW_CACHE_LIMIT` the size in bytes (default
-2 GiB) above which the entries that were not used for longest go. What nobody used for a month goes anyway.
+`MARROW_CACHE` is the folder the cache's own is made in, or `off`; `MARROW_CACHE_LIMIT` the size (bytes, or `500MB`, `2GiB`;
+default 2 GiB) above which the entries that were not used for longest go. What nobody used for a month goes anyway. A
+folder or a size that cannot be used is a warning, once.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -26,16 +28,18 @@ import msgspec
 
 from marrow._version import __version__
 from marrow.errors import FormatError, MarrowError
-from marrow.io import cache_folder, native
+from marrow.io import cache_folder, marrow_file
 from marrow.io.atomic import replacing
 from marrow.io.cache_folder import folder
 from marrow.io.container import VERSION, Container
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character
+from marrow.printing import warn
 
 __all__ = ["CacheInfo", "Entry", "clear", "entry", "folder", "info"]
 
 DEFAULT_LIMIT = 2 << 30
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kmgt]?)(i?)b?", re.I)
 # What each format's reader hands the work to: distributions, with the modules they install.
 _LIBRARIES = {
     "FBX": {"ufbx": "ufbx"},
@@ -59,10 +63,20 @@ class CacheInfo:
 
 def limit() -> int:
     """How many bytes the cache may take."""
-    try:
-        return max(0, int(os.environ["MARROW_CACHE_LIMIT"]))
-    except (KeyError, ValueError):
+    wanted = os.environ.get("MARROW_CACHE_LIMIT", "").strip()
+    if not wanted:
         return DEFAULT_LIMIT
+    size = _SIZE.fullmatch(wanted)
+    if size is None or (size[3] and not size[2]):
+        _warn_once(f"MARROW_CACHE_LIMIT={wanted!r} is no size such as 500MB, 2GiB or 1000000: it is 2 GiB")
+        return DEFAULT_LIMIT
+    power = " kmgt".index(size[2].lower() or " ")
+    return int(float(size[1]) * (1024 if size[3] else 1000) ** power)
+
+
+@cache
+def _warn_once(message: str) -> None:
+    warn(message, stacklevel=6)  # the line that called `mw.load`
 
 
 def info() -> CacheInfo:
@@ -105,7 +119,7 @@ class Entry:
             for reference, digest_then in _REFERENCES.decode(container.metadata.get("references", "")):
                 if self._digest(reference) != digest_then:
                     return None
-            character = native.read_container(container, self.path)
+            character = marrow_file.read_container(container, self.path)
         except (MarrowError, msgspec.MsgspecError, OSError, MemoryError):
             return None
         with contextlib.suppress(OSError):
@@ -123,7 +137,7 @@ class Entry:
             if place is None or place != self.path.parent or not cache_folder.is_free(self.path):
                 return
             with replacing(self.path, private=True) as file:
-                native.write_to(file, character, {"key": self.key, "references": text})
+                marrow_file.write_to(file, character, {"key": self.key, "references": text})
             cache_folder.evict(place, limit(), keep=self.path)
 
     def _digest(self, reference: str) -> str | None:
@@ -143,7 +157,11 @@ def _digest(*parts: bytes | memoryview) -> str:
 def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | None:
     """The place in the cache for what the format's reader makes of `source`; None when there is no cache."""
     place = folder()
-    if place is None or cache_folder.problem(place):
+    if place is None:
+        return None
+    if problem := cache_folder.problem(place):
+        if os.environ.get("MARROW_CACHE"):  # somebody named it, and expects it to be used
+            _warn_once(f"files are loaded without a cache: the folder {place} {problem}")
         return None
     # The name of the file is part of the result: a character without a name of its own is called after it.
     made_by = [format_name, __version__, VERSION, _importer_stamp(), _libraries(format_name), repr(options)]

@@ -99,7 +99,11 @@ def _cannot_be_made(place: Path) -> str:
         above = above.parent
     if not os.path.isdir(above):
         return f"cannot be made: {above} is not a folder"
-    return "" if os.access(above, os.W_OK | os.X_OK) else f"cannot be made: {above} cannot be written to"
+    try:  # permissions are not all of it: /proc and full disks let nobody make a folder
+        os.rmdir(_fresh(above))
+    except OSError as error:
+        return f"cannot be made: {above} cannot be written to ({error.strerror})"
+    return ""
 
 
 def prepared() -> Path | None:
@@ -115,10 +119,8 @@ def prepared() -> Path | None:
 
 def _make(place: Path) -> None:
     """Makes the folder with its mark at once: it is never seen without."""
-    import tempfile
-
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = tempfile.mkdtemp(prefix=f".{NAME}.", dir=place.parent)  # 0700, whatever the umask
+    fresh = _fresh(place.parent)
     tag = os.path.join(fresh, TAG)
     try:
         with os.fdopen(os.open(tag, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -129,6 +131,13 @@ def _make(place: Path) -> None:
             os.unlink(tag)
         with contextlib.suppress(OSError):
             os.rmdir(fresh)
+
+
+def _fresh(above: Path) -> str:
+    """A new folder with a name of its own."""
+    import tempfile
+
+    return tempfile.mkdtemp(prefix=f".{NAME}.", dir=above)  # 0700, whatever the umask
 
 
 def is_private(found: os.stat_result) -> bool:

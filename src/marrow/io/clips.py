@@ -24,7 +24,7 @@ def with_clips_of(character: Character, other: Character, path: PurePath) -> Cha
     The same skeleton gets exact copies; any other body is retargeted, feet planted; skeletons that are no bodies go by the
     names of their joints. What was done is in the report; what does not fit is an error.
     """
-    from marrow.motion.mapping import RetargetError
+    from marrow.motion.bone_map import RetargetError
     from marrow.motion.retarget import Retargeter
 
     report = ReportBuilder()
@@ -71,7 +71,7 @@ def all_tracks(character: Character) -> Clip:
 def share_of_joints(character: Character, other: Character) -> float:
     """How much of what the clips of `other` move exists in `character`, from 0 to 1. Two bodies are one whatever their
     joints are called."""
-    from marrow.motion.mapping import same_names
+    from marrow.motion.bone_map import same_names
     from marrow.motion.rig import find_rig
 
     known = {s for s, _ in same_names(other.skeleton, character.skeleton)}

@@ -34,26 +34,26 @@ class PointCache:
     offsets: bool = False
 
 
-def read_point_cache(name: str, channel: str, fps: float, fetch: Callable[[str], bytes]) -> PointCache:
+def read_point_cache(name: str, channel: str, rate: float, fetch: Callable[[str], bytes]) -> PointCache:
     """The cache in the file `name`; `fetch` gives the bytes of it and of those it refers to. A `.pc2` counts frames of
-    `fps` a second. Of several channels `channel` is read, or the first with positions."""
+    `rate` a second. Of several channels `channel` is read, or the first with positions."""
     data = fetch(name)
     if data[:12] == b"POINTCACHE2\0":
-        return _read_pc2(data, fps)
+        return _read_pc2(data, rate)
     if data[:4] in (b"FOR4", b"FOR8"):
         return _gathered(channel, [(None, data)], "positions")
     return _read_described(name, channel, data, fetch)
 
 
-def _read_pc2(data: bytes, fps: float) -> PointCache:
+def _read_pc2(data: bytes, rate: float) -> PointCache:
     if len(data) < 32:
         raise FormatError("is cut short")
-    _, count, start, rate, samples = struct.unpack("<iiffi", data[12:32])
+    _, count, start, step, samples = struct.unpack("<iiffi", data[12:32])
     _check_size(count, samples)
-    if 32 + 12 * count * samples > len(data) or not (np.isfinite([start, rate]).all() and rate > 0):
+    if 32 + 12 * count * samples > len(data) or not (np.isfinite([start, step]).all() and step > 0):
         raise FormatError(f"says {samples} moments of {count} points and has {len(data)} bytes")
     points = np.frombuffer(data, "<f4", 3 * count * samples, 32).reshape(samples, count, 3)
-    return PointCache((start + rate * np.arange(samples)) / fps, points)
+    return PointCache((start + step * np.arange(samples)) / rate, points)
 
 
 def _check_size(count: int, samples: int) -> None:

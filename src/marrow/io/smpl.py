@@ -27,6 +27,8 @@ __all__ = ["body_arrays", "body_character", "is_smpl", "joints", "read"]
 
 Array = NDArray[Any]
 MAX_BYTES = 2 << 30
+# What a small file may unpack to: zeros pack a thousand to one, real models about five to one.
+SMALL_BYTES, MOST_RATIO = 64 << 20, 40
 SHAPES = 10
 DEFAULT_RATE = 120.0
 _WANTED = (
@@ -115,8 +117,13 @@ def _arrays(source: Source, names_wanted: tuple[str, ...] = _WANTED) -> dict[str
         with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
             names = {info.filename: info for info in archive.infolist()}
             wanted = [n for n in names_wanted if f"{n}.npy" in names]
-            if sum(names[f"{n}.npy"].file_size for n in wanted) > MAX_BYTES:
-                raise ResourceLimitError(f"unpacks to more than {MAX_BYTES >> 30} GiB", path=source.path)
+            most = min(MAX_BYTES, SMALL_BYTES + MOST_RATIO * len(source.data))
+            size = sum(names[f"{n}.npy"].file_size for n in wanted)
+            if size > most:
+                raise ResourceLimitError(
+                    f"unpacks to {size / 1e6:,.0f} MB, more than the {most / 1e6:,.0f} MB of a body model of its size",
+                    path=source.path,
+                )
             for name in wanted:
                 with archive.open(f"{name}.npy") as member:
                     found[name] = np.lib.format.read_array(member, allow_pickle=False)

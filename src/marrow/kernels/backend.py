@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from marrow.errors import MarrowError
-from marrow.kernels.language.kernel import Frame, Kernel
+from marrow.kernels.language.kernel import CallFrame, Kernel
 
 __all__ = ["Backend", "KernelFault", "backend", "sources_digest"]
 
@@ -36,7 +36,7 @@ class Backend(Protocol):
     def address(self, array: Any, /) -> int:
         """Where the memory of a C-contiguous array begins."""
 
-    def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
+    def entry(self, frame: CallFrame) -> tuple[Callable[[Any], Any], Any]:
         """A function that runs a frame's kernel, and what to call it with."""
 
 
@@ -51,7 +51,7 @@ class Built:
         self.module, self.name = module, str(module.level)
         self.address: Callable[[Any], int] = module.address
 
-    def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
+    def entry(self, frame: CallFrame) -> tuple[Callable[[Any], Any], Any]:
         run = getattr(self.module, frame.kernel.name, None)
         return (run, frame.bytes) if run is not None else _others().entry(frame)
 
@@ -69,7 +69,7 @@ class Compiled:
         self._compiling = threading.Lock()
         self._alive: list[Any] = []
 
-    def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
+    def entry(self, frame: CallFrame) -> tuple[Callable[[Any], Any], Any]:
         import ctypes
 
         kernel, place = frame.kernel, (ctypes.c_char * len(frame.bytes)).from_buffer(frame.bytes)
@@ -163,7 +163,7 @@ class Plain:
     name = "numpy"
     address = staticmethod(_address)
 
-    def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
+    def entry(self, frame: CallFrame) -> tuple[Callable[[Any], Any], Any]:
         return frame.kernel.run_plainly, frame
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from marrow.kernels import (  # noqa: F401  (each adds its own)
     control,
     gradients,
-    joint_places,
+    joint_positions,
     lod,
+    nearest_points,
+    number_parsing,
+    pose_programs,
     poses,
-    program,
     rotations,
     skinning,
     sums,
-    surfaces,
-    text,
 )
 from marrow.kernels.language.kernel import KERNELS, Kernel
 

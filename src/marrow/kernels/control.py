@@ -6,7 +6,7 @@ and what is not seen is skipped, so an instance costs what it uses. Programs are
 
 An update is split at the moments something is due: a transition, the end of a fade, a one-shot. While weights change, steps
 are short, clips move with the mean of the weights, and where rules ask what clips do a step is tried and cut at the moment
-something turns (`control_split`). So states, events and travel do not depend on the frame rate.
+something turns (`control_substeps`). So states, events and travel do not depend on the frame rate.
 
 The functions are plain Python in the compiled subset (`kernels.language.frontend`).
 """
@@ -29,8 +29,8 @@ from marrow.kernels.control_machine import (
 )
 from marrow.kernels.control_motion import advance_group, advance_leaf, bounded, stay
 from marrow.kernels.control_parameters import advance_parameters, age_triggers, settle_triggers
-from marrow.kernels.control_places import add_motion, move_place, share_travel
 from marrow.kernels.control_program import put, write_program, write_side, write_start
+from marrow.kernels.control_root_motion import add_motion, move_place, share_travel
 from marrow.kernels.control_rules import FINE, NEVER, take_triggers
 from marrow.kernels.control_slots import (
     advance_slot,
@@ -40,18 +40,7 @@ from marrow.kernels.control_slots import (
     stop_hidden_slots,
     wake_slot,
 )
-from marrow.kernels.control_split import back, is_careful, keep, turned
-from marrow.kernels.control_spread import (
-    show,
-    show_alone,
-    show_shared,
-    spread_blend,
-    spread_line,
-    spread_pair,
-    spread_plane,
-    value_of,
-    warp_travel,
-)
+from marrow.kernels.control_substeps import back, is_careful, keep, turned
 from marrow.kernels.control_tables import (
     ADDITIVE,
     BLEND,
@@ -70,6 +59,17 @@ from marrow.kernels.control_tables import (
     GraphTables,
     KeptState,
     Workspace,
+)
+from marrow.kernels.control_weights import (
+    show,
+    show_alone,
+    show_shared,
+    spread_blend,
+    spread_line,
+    spread_pair,
+    spread_plane,
+    value_of,
+    warp_travel,
 )
 from marrow.kernels.language.annotations import ANY, f8
 from marrow.kernels.language.kernel import apart, kernel, rare

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.kernels.control_listen import SHORT
+from marrow.kernels.control_events import SHORT
 from marrow.kernels.control_motion import happened
 from marrow.kernels.control_rules import NEVER, SLACK, wait_for
-from marrow.kernels.control_spread import show, value_of
 from marrow.kernels.control_tables import (
     ASLEEP,
     CLIP,
@@ -21,6 +20,7 @@ from marrow.kernels.control_tables import (
     TRANSITION_STARTED,
     USE,
 )
+from marrow.kernels.control_weights import show, value_of
 from marrow.kernels.language.kernel import rare
 
 REST = 1.0 / 60.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.kernels.control_spread import value_of
 from marrow.kernels.control_tables import CLIP_EVENT, EVENT_ENDED, EVENT_INSIDE, RUNNING, STOPPED
+from marrow.kernels.control_weights import value_of
 from marrow.kernels.language.elementary import cos, sin
 from marrow.kernels.language.kernel import apart, rare
 

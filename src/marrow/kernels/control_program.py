@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from marrow.kernels.control_curves import write_curves
 from marrow.kernels.control_motion import note_windows, shown_clip
-from marrow.kernels.control_spread import TINY, value_of
 from marrow.kernels.control_tables import (
     ADDITIVE,
     CLIP,
@@ -23,6 +22,7 @@ from marrow.kernels.control_tables import (
     USE,
     VOICES,
 )
+from marrow.kernels.control_weights import TINY, value_of
 from marrow.kernels.language.kernel import rare
 from marrow.kernels.operations.codes import (
     ACCUMULATE,

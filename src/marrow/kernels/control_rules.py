@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.kernels.control_curves import curve_now, key_wait
-from marrow.kernels.control_listen import SHORT, event_wait, window_open
+from marrow.kernels.control_events import SHORT, event_wait, window_open
 from marrow.kernels.control_tables import (
     ABOVE,
     AND,

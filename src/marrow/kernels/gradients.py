@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from marrow.kernels.language.annotations import ANY, Out, f4, i4
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.lanes import block
-from marrow.kernels.skinning import Blend
+from marrow.kernels.skinning import InfluenceBlend
 
 __all__ = ["GradientWork", "skin_gradient_matrices", "skin_gradient_points", "skin_gradient_weights"]
 
@@ -68,7 +68,7 @@ class _Block:
 @block
 def _points(e: Any, b: Any, work: Any, f: Any) -> None:
     own = _Block(e, b, work, f)
-    blend = Blend(e, work.joints, work.weights, own.first, own.count, 0)
+    blend = InfluenceBlend(e, work.joints, work.weights, own.first, own.count, 0)
     m = blend.sum(work.matrices, own.pose, 12, (0, 1, 2, 4, 5, 6, 8, 9, 10))
     g, at = own.g, e.plus(e.product(f, work.out_stride), own.at)
     for c in range(3):

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels.backend import Built, backend
-from marrow.kernels.language.kernel import Frame, Kernel
+from marrow.kernels.language.kernel import CallFrame, Kernel
 from marrow.kernels.language.pool_code import HEAD, JOB, MOST_WORKERS, WORDS
 
 __all__ = ["WORTH_SECONDS", "Job", "JobChain", "thread_count", "worth"]
@@ -70,7 +70,7 @@ class Job:
 
     def __init__(
         self,
-        frame: Frame,
+        frame: CallFrame,
         first: str,
         last: str,
         *,

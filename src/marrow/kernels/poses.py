@@ -9,7 +9,8 @@ from marrow.kernels.language.annotations import ANY, F, J, K, Out, P, Q, Records
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations.sums import put_morphs, put_sample
-from marrow.kernels.program import product
+from marrow.kernels.polar import nearest_rotation
+from marrow.kernels.pose_programs import product
 from marrow.model.clip import TRACK_DTYPE
 
 __all__ = ["LANE_ROOM", "dual_quaternions", "sample_frames", "sample_tracks", "skinning_matrices", "to_model"]
@@ -251,60 +252,6 @@ def skinning_matrices(
 # -- dual quaternions ---------------------------------------------------------------------------------------------
 
 
-def nearest_rotation(m, scratch):
-    """The quaternion of the rotation nearest to the 3x3 matrix `m`: the top eigenvector of Horn's symmetric 4x4 matrix, by
-    Jacobi sweeps. `scratch (32,)` holds the matrix and its eigenvectors."""
-    a, v = scratch[:16], scratch[16:32]
-    a[0] = m[0] - m[4] - m[8]
-    a[5] = m[4] - m[0] - m[8]
-    a[10] = m[8] - m[0] - m[4]
-    a[15] = m[0] + m[4] + m[8]
-    a[1] = a[4] = m[1] + m[3]
-    a[2] = a[8] = m[2] + m[6]
-    a[6] = a[9] = m[5] + m[7]
-    a[3] = a[12] = m[7] - m[5]
-    a[7] = a[13] = m[2] - m[6]
-    a[11] = a[14] = m[3] - m[1]
-    for i in range(16):
-        v[i] = 1.0 if i % 5 == 0 else 0.0
-    for _ in range(24):
-        off, size = 0.0, 0.0
-        for i in range(4):
-            size += a[5 * i] * a[5 * i]
-            for j in range(i):
-                off += a[4 * i + j] * a[4 * i + j]
-        if not off > 1e-30 * size:
-            break
-        for p in range(3):
-            for r in range(p + 1, 4):
-                if a[4 * p + r] != 0.0:
-                    rotate(a, v, p, r)
-    best = 3
-    for i in range(3):
-        if a[5 * i] > a[5 * best]:
-            best = i
-    return v[best], v[4 + best], v[8 + best], v[12 + best]
-
-
-def rotate(a, v, p, r):
-    """One Jacobi rotation, which makes `a[p, r]` zero."""
-    theta = (a[5 * r] - a[5 * p]) / (2.0 * a[4 * p + r])
-    t = 1.0 / (abs(theta) + math.sqrt(theta * theta + 1.0))
-    if theta < 0.0:
-        t = -t
-    c = 1.0 / math.sqrt(t * t + 1.0)
-    s = t * c
-    for k in range(4):
-        x, y = a[4 * k + p], a[4 * k + r]
-        a[4 * k + p], a[4 * k + r] = c * x - s * y, s * x + c * y
-    for k in range(4):
-        x, y = a[4 * p + k], a[4 * r + k]
-        a[4 * p + k], a[4 * r + k] = c * x - s * y, s * x + c * y
-    for k in range(4):
-        x, y = v[4 * k + p], v[4 * k + r]
-        v[4 * k + p], v[4 * k + r] = c * x - s * y, s * x + c * y
-
-
 def shepperd(m):
     """The quaternion of a rotation matrix `m`, its largest component first."""
     tr = m[0] + m[4] + m[8]
@@ -434,7 +381,7 @@ def dual_quaternions(
             else:
                 kind = 2
                 sign = -1.0 if determinant(m) < 0.0 else 1.0
-                q = nearest_rotation(divided(m, sign), scratch)
+                q = nearest_rotation(divided(m, sign), scratch, 1e-30, 0.0)
                 r = turning(q)
                 s = symmetric_stretch(m, r)
             ox = cx - (s[0] * cx + s[1] * cy + s[2] * cz)

@@ -13,7 +13,7 @@ from marrow.kernels.language.annotations import ANY, Out, f4, i4, i8
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.lanes import block
 
-__all__ = ["METHODS", "Blend", "SkinWork", "carried", "carrier", "skin_kernel"]
+__all__ = ["METHODS", "InfluenceBlend", "SkinWork", "carried", "carrier", "skin_kernel"]
 
 METHODS = ("linear", "rigid", "uniform", "stretch", "blended")
 """`linear` blends matrices; `rigid` dual quaternions; `uniform` and `stretch` dual quaternions of joints that also scale, all
@@ -72,7 +72,7 @@ def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work:
     """One block of 16 vertices in pose `f`: blend what moves them, morph them, carry them, write them to their rows."""
     first = e.index(work.joint_start, b)
     count = e.minus(e.index(work.joint_start, e.at(b, 1)), first)
-    blend = Blend(e, work.joints, work.weights, first, count, influences)
+    blend = InfluenceBlend(e, work.joints, work.weights, first, count, influences)
     pose = e.product(f, work.P)
     carry = carrier(method)(e, method, blend, work, pose, b)
 
@@ -127,7 +127,7 @@ def carried(
 class _MatrixCarrier:
     """Moves vertices by an affine matrix each."""
 
-    def __init__(self, e: Any, method: str, blend: Blend, work: Any, pose: Any, b: Any) -> None:
+    def __init__(self, e: Any, method: str, blend: InfluenceBlend, work: Any, pose: Any, b: Any) -> None:
         self.e, self.matrix = e, _matrix(e, method, blend, work, pose, b)
         self.rows = [self.matrix[4 * i : 4 * i + 3] for i in range(3)]
 
@@ -151,7 +151,7 @@ class _DualCarrier:
     `p + s (q x (q x p + w p + d) + w d - dw q)`.
     """
 
-    def __init__(self, e: Any, method: str, blend: Blend, work: Any, pose: Any, b: Any) -> None:
+    def __init__(self, e: Any, method: str, blend: InfluenceBlend, work: Any, pose: Any, b: Any) -> None:
         self.e = e
         dual = blend.sum_dual_quaternions(work.dual, e.times(pose, 8))
         self.q, self.w, self.d, self.dw = dual[:3], dual[3], dual[4:7], dual[7]
@@ -210,7 +210,7 @@ def _morphed(e: Any, work: Any, b: Any, f: Any, values: list[Any]) -> list[Any]:
     return e.accumulate(values, entries, add_target)
 
 
-def _matrix(e: Any, method: str, blend: Blend, work: Any, pose: Any, b: Any) -> list[Any]:
+def _matrix(e: Any, method: str, blend: InfluenceBlend, work: Any, pose: Any, b: Any) -> list[Any]:
     """The affine matrix of every vertex of a block, row by row."""
     matrices, dual = e.times(pose, 12), e.times(pose, 8)
     if method == "linear":
@@ -225,7 +225,7 @@ def _matrix(e: Any, method: str, blend: Blend, work: Any, pose: Any, b: Any) -> 
     return [e.fma(share, d, rest * m) for d, m in zip(stretched, linear)]
 
 
-class Blend:
+class InfluenceBlend:
     """Weighted sums over the joints of a block: unrolled for 1 to 4 influences, a loop for more (`influences` 0).
 
     In the loop blocks, vertices of different joint sets share a block, so a weight may be zero: such a lane is left

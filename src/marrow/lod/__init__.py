@@ -10,10 +10,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marrow.lod.building import build, measured, settings
+    from marrow.lod.builder import build, measured, settings
+    from marrow.lod.level_joints import joint_map
     from marrow.lod.level_table import table
-    from marrow.lod.mapping import joint_map
-    from marrow.lod.select import Selection, Selector
+    from marrow.lod.selector import Selection, Selector
     from marrow.lod.thresholds import with_screen_sizes
     from marrow.model.level import Reduction
 
@@ -32,12 +32,12 @@ __all__ = [
 # Each is imported when it is first asked for.
 _LATE = {
     "Reduction": "marrow.model.level",
-    "Selection": "marrow.lod.select",
-    "Selector": "marrow.lod.select",
-    "build": "marrow.lod.building",
-    "joint_map": "marrow.lod.mapping",
-    "measured": "marrow.lod.building",
-    "settings": "marrow.lod.building",
+    "Selection": "marrow.lod.selector",
+    "Selector": "marrow.lod.selector",
+    "build": "marrow.lod.builder",
+    "joint_map": "marrow.lod.level_joints",
+    "measured": "marrow.lod.builder",
+    "settings": "marrow.lod.builder",
     "table": "marrow.lod.level_table",
     "with_screen_sizes": "marrow.lod.thresholds",
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.lod.simplify import Part
+from marrow.lod.meshoptimizer import MeshPart
 from marrow.model import Mesh, MorphTarget, Section
 from marrow.report import ReportBuilder
 
@@ -17,12 +17,12 @@ __all__ = ["assembled", "mapped_parts", "subset"]
 Array = NDArray[Any]
 
 
-def mapped_parts(parts: list[Part], materials: Mapping[int, int | None]) -> list[Part]:
+def mapped_parts(parts: list[MeshPart], materials: Mapping[int, int | None]) -> list[MeshPart]:
     """The parts with some materials exchanged for others or, where the other is None, switched off. Parts of one mesh
     that have the same material now are one."""
     if not materials:
         return parts
-    found: dict[tuple[int, int | None], Part] = {}
+    found: dict[tuple[int, int | None], MeshPart] = {}
     out: list[tuple[int, int | None]] = []
     for n, part in enumerate(parts):
         touched = part.material is not None and part.material in materials
@@ -35,12 +35,12 @@ def mapped_parts(parts: list[Part], materials: Mapping[int, int | None]) -> list
         if known is None:
             out.append(key)
         name = part.name if known is None else known.name
-        found[key] = Part(part.mesh, material, name, triangles, () if touched else part.variants)
+        found[key] = MeshPart(part.mesh, material, name, triangles, () if touched else part.variants)
     return [found[key] for key in out]
 
 
 def assembled(
-    meshes: tuple[Mesh, ...], offsets: tuple[int, ...], parts: list[Part], report: ReportBuilder
+    meshes: tuple[Mesh, ...], offsets: tuple[int, ...], parts: list[MeshPart], report: ReportBuilder
 ) -> tuple[Mesh, ...]:
     """The meshes that draw these parts, whose triangles are of the vertices of all `meshes` (see `vertex_offsets`)."""
     out = []

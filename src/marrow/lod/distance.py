@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.kernels.jobs import Job, worth
-from marrow.kernels.surfaces import fit_tree, nearest_on_surface
+from marrow.kernels.nearest_points import fit_tree, nearest_on_surface
 
 __all__ = ["SurfaceTree", "farthest", "nearest_share"]
 

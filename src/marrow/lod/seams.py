@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.lod.simplify import Pool
+from marrow.lod.meshoptimizer import Pool
 from marrow.model import Character
 
 __all__ = ["CLOSED", "Seams"]

@@ -75,7 +75,8 @@ def polar(m: ArrayLike) -> tuple[Array, Array]:
 def nearest_rotation(m: Array) -> Array:
     """The proper rotations nearest to finite matrices `(..., 3, 3)`: they maximise `trace(R^T M)` (Kabsch).
 
-    Kernels have it as a quaternion (`kernels/poses.py`), GPUs and Torch in forms of their own; this is their measure.
+    Kernels and shaders have it as a quaternion (`kernels/polar.py`), Torch and the studio's page in forms of their own;
+    this is their measure.
     """
     u, _, vt = np.linalg.svd(m)
     # The SVD may give a reflection: turn the direction round that counts least.

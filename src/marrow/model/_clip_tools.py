@@ -90,7 +90,7 @@ class ClipTools:
     ) -> Self:
         """This clip, then `other`, blended over `blend` seconds. `follow` lets it go on where and facing as this one
         ends."""
-        return _late.function("motion.travelling", "joined")(
+        return _late.function("motion.root_motion", "joined")(
             self, other, blend, follow=follow, name=name, rate=rate
         )
 
@@ -104,21 +104,21 @@ class ClipTools:
     ) -> Self:
         """A clip whose last pose is its first: the seam is closed over the last `window` seconds. Travel stays
         and drift goes: `travel` says which of the two a shift over the ground is (None: by its length)."""
-        return _late.function("motion.travelling", "looped")(
+        return _late.function("motion.root_motion", "looped")(
             self, window, travel=travel, joint=joint, rate=rate
         )
 
     def in_place(self, joint: str | int | None = None, *, rate: float | None = None) -> Self:
         """The clip without its way over the ground: that of the root where it moves, else of the hips (which keep their
         sway)."""
-        return _late.function("motion.travelling", "in_place")(self, joint, rate=rate)
+        return _late.function("motion.root_motion", "in_place")(self, joint, rate=rate)
 
     def with_travel(
         self, velocity: ArrayLike | None = None, joint: str | int | None = None, *, rate: float | None = None
     ) -> Self:
         """The clip with a steady way over the ground, on the root where there is one: `velocity (3,)` in metres a second,
         or what lets the feet stand while they are down."""
-        return _late.function("motion.travelling", "with_travel")(self, velocity, joint, rate=rate)
+        return _late.function("motion.root_motion", "with_travel")(self, velocity, joint, rate=rate)
 
     def reversed(self) -> Self:
         """The clip backwards, key by key."""

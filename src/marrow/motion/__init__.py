@@ -1,7 +1,7 @@
 """Motion for any character: retargeting, mirroring, contacts, clip editing."""
 
 from marrow.motion.batch import blend, from_6d, sample_clips, to_6d
-from marrow.motion.mapping import BoneMap, RetargetError, map_bones
+from marrow.motion.bone_map import BoneMap, RetargetError, map_bones
 from marrow.motion.mirror import MirrorMap, mirror_map, mirrored_pose
 from marrow.motion.quality import FootQuality, MotionQuality
 from marrow.motion.reduction import Reduced

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import quaternion
-from marrow.motion.limb_turns import limb_turns, unit
-from marrow.motion.mapping import BoneMap
+from marrow.motion.bone_map import BoneMap
+from marrow.motion.limb_alignment import limb_turns, unit
 from marrow.motion.posture import Posture
 
 __all__ = ["Driver", "drivers", "shares_frames", "world_turn"]

@@ -51,16 +51,16 @@ def clip_from_run(
         if frame:
             if every is not None:
                 every((frame - 1) / rate)
-            before = _clock(animator, instance)
+            before = float(animator.instances.clocks[instance])
             animator.update(1 / rate)
             happened = animator.events
             # Their times are those of the instance's own clock, which `speed` changes.
-            clock = _clock(animator, instance)
+            clock = float(animator.instances.clocks[instance])
             for who, event, time in zip(happened.instance.tolist(), happened.names, happened.time.tolist()):
                 if who == instance:
                     share = (clock - time) / (clock - before) if clock > before else 0.0
                     events.append(Event((frame - min(max(share, 0.0), 1.0)) / rate, event))
-            step = animator.root_motion
+            step = animator.root.motion
             place = place + quaternion.rotate(
                 facing, np.asarray(step.translation, np.float64).reshape(-1, 3)[instance]
             )
@@ -78,8 +78,3 @@ def clip_from_run(
             part.append(np.asarray(values, np.float32))
     poses = Pose(*(np.stack(part) for part in parts))
     return clip_from_poses(name, skeleton, poses, rate, events=tuple(events))
-
-
-def _clock(animator: Any, instance: int) -> float:
-    """The seconds since an instance began."""
-    return float(animator._control.state.instances["clock"][instance])

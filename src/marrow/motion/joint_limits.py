@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import quaternion
-from marrow.motion.limb_turns import hinge
+from marrow.motion.limb_alignment import hinge
 from marrow.motion.posture import Posture
 
 __all__ = ["WRONG", "bends", "limit_hints"]

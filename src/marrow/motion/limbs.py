@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from marrow.math import quaternion
 from marrow.model import Pose, Skeleton
-from marrow.motion.transfer import LocalTracks
+from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.two_bone import reach
 
 __all__ = ["dense", "ease", "move_end"]

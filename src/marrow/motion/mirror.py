@@ -19,11 +19,11 @@ from marrow.math.elementary import dot
 from marrow.model import Clip, Pose, Skeleton, Track, _validate
 from marrow.model._derived import derived
 from marrow.motion.arguments import name_or, names_of
-from marrow.motion.names import other_side
-from marrow.motion.partners import find_partners
+from marrow.motion.joint_names import other_side
+from marrow.motion.mirror_pairs import find_partners
 from marrow.motion.posture import body_frame, model_rotations
+from marrow.motion.retarget_rotations import left_matrix, right_matrix
 from marrow.motion.rig import find_rig
-from marrow.motion.transfer import left_matrix, right_matrix
 
 __all__ = ["MirrorMap", "mirror_map", "mirrored_clip", "mirrored_pose"]
 

@@ -24,9 +24,9 @@ from marrow.motion.contacts import (
     speeds,
     windows,
 )
+from marrow.motion.foot_ik import lowest_parts, source_points
 from marrow.motion.frames import frame_times
 from marrow.motion.joint_limits import WRONG, bends, limit_hints
-from marrow.motion.planting import lowest_parts, source_points
 from marrow.motion.posture import rest_posture
 from marrow.motion.rig import find_rig
 from marrow.printing import one_line

@@ -23,20 +23,20 @@ from marrow.model._validate import instance, shown
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver
 from marrow.motion.arguments import flag, optional
-from marrow.motion.copying import MorphMap, copied, lost_joints, map_morphs, same_rig
+from marrow.motion.bone_map import BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.expressions import with_expressions
-from marrow.motion.fitting import Fit, moved_joints
-from marrow.motion.followers import follow_limbs
+from marrow.motion.foot_ik import plant_feet
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
-from marrow.motion.hands import keep_hands
-from marrow.motion.mapping import BoneMap, RetargetError, as_map, map_bones
-from marrow.motion.placing import places
-from marrow.motion.planting import plant_feet
+from marrow.motion.hand_contacts import keep_hands
+from marrow.motion.ik_joints import follow_limbs
+from marrow.motion.joint_scale import transfer_scale
 from marrow.motion.quality import MotionQuality, motion_quality
+from marrow.motion.retarget_rotations import LocalTracks, transfer_rotations
+from marrow.motion.retarget_setup import Fit, moved_joints
+from marrow.motion.retarget_translations import places
 from marrow.motion.rig import find_rig
-from marrow.motion.scaling import transfer_scale
-from marrow.motion.transfer import LocalTracks, transfer_rotations
-from marrow.motion.twisting import twist_rotations
+from marrow.motion.track_copy import MorphMap, copied, lost_joints, map_morphs, same_rig
+from marrow.motion.twist_joints import twist_rotations
 from marrow.report import Kind, Report, ReportBuilder
 
 __all__ = ["Retargeter", "retarget"]
@@ -273,7 +273,7 @@ def _few(names: list[str]) -> str:
 
 def map_bones_by_name(source: Skeleton, target: Skeleton) -> BoneMap:
     """The map of two skeletons that are one: every joint with itself."""
-    from marrow.motion.mapping import ChainPair, same_names
+    from marrow.motion.bone_map import ChainPair, same_names
 
     return BoneMap(
         source,

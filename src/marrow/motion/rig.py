@@ -1,8 +1,8 @@
 """`find_rig`: which joints of a skeleton are the hips, the spine, the arms and legs of a body.
 
-Names come first (`names.py`), because they are right when they say anything; the order of joints along a limb settles words
-that rigs use differently (a "shoulder" is a collar bone or an upper arm, a "leg" is a thigh or a calf). Where names say too
-little, the shape of the tree answers (`structure.py`).
+Names come first (`joint_names.py`), because they are right when they say anything; the order of joints along a limb settles
+words that rigs use differently (a "shoulder" is a collar bone or an upper arm, a "leg" is a thigh or a calf). Where names
+say too little, the shape of the tree answers (`structure.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 
 from marrow.model import Skeleton
 from marrow.model._derived import derived
-from marrow.motion.names import Label, labels
+from marrow.motion.joint_names import JointLabel, labels
 from marrow.motion.tree import common_ancestor, is_above, path_down, path_to_root
 
 __all__ = ["FINGERS", "REQUIRED", "Rig", "find_rig"]
@@ -156,7 +156,9 @@ def _below(skeleton: Skeleton, above: int, joints: list[int]) -> list[int]:
     return [j for j in joints if j != above and is_above(skeleton, above, j)]
 
 
-def _arm(skeleton: Skeleton, found: list[Label], mine: list[int], side: str) -> dict[str, tuple[int, ...]]:
+def _arm(
+    skeleton: Skeleton, found: list[JointLabel], mine: list[int], side: str
+) -> dict[str, tuple[int, ...]]:
     parts = {p: [j for j in mine if found[j].group == "arm" and found[j].part == p] for p in (
         "clavicle", "shoulder", "upper", "arm", "lower", "hand"
     )}  # fmt: skip
@@ -184,7 +186,9 @@ def _arm(skeleton: Skeleton, found: list[Label], mine: list[int], side: str) -> 
     return {f"{side}_shoulder": (collar,) if collar >= 0 else (), f"{side}_arm": tuple(chain)}
 
 
-def _leg(skeleton: Skeleton, found: list[Label], mine: list[int], side: str) -> dict[str, tuple[int, ...]]:
+def _leg(
+    skeleton: Skeleton, found: list[JointLabel], mine: list[int], side: str
+) -> dict[str, tuple[int, ...]]:
     parts = {p: [j for j in mine if found[j].group == "leg" and found[j].part == p] for p in (
         "upper", "hip", "leg", "lower", "foot", "ankle", "toes"
     )}  # fmt: skip
@@ -221,7 +225,7 @@ def _leg(skeleton: Skeleton, found: list[Label], mine: list[int], side: str) -> 
 
 
 def _fingers(
-    skeleton: Skeleton, found: list[Label], mine: list[int], side: str, hand: int
+    skeleton: Skeleton, found: list[JointLabel], mine: list[int], side: str, hand: int
 ) -> dict[str, tuple[int, ...]]:
     out = {}
     for finger in FINGERS:
@@ -240,7 +244,7 @@ def _fingers(
 
 
 def _trunk(
-    skeleton: Skeleton, found: list[Label], usable: list[int], chains: dict[str, tuple[int, ...]]
+    skeleton: Skeleton, found: list[JointLabel], usable: list[int], chains: dict[str, tuple[int, ...]]
 ) -> dict[str, tuple[int, ...]]:
     torso = [j for j in usable if found[j].group == "torso"]
     named = {p: [j for j in torso if found[j].part == p] for p in ("hips", "spine", "neck", "head", "root")}
@@ -280,7 +284,7 @@ def _trunk(
 
 
 def _twists(
-    skeleton: Skeleton, found: list[Label], chains: dict[str, tuple[int, ...]]
+    skeleton: Skeleton, found: list[JointLabel], chains: dict[str, tuple[int, ...]]
 ) -> dict[int, tuple[str, int]]:
     """Joints beside or inside a limb's bones that only share its turning: twist joints by name, and second segments."""
     taken = {j for chain in chains.values() for j in chain}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.model import Skeleton
-from marrow.motion.mapping import BoneMap
+from marrow.motion.bone_map import BoneMap
 from marrow.motion.posture import Posture, leg_length, rest_posture
 
 __all__ = [

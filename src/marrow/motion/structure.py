@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.model import Skeleton
-from marrow.motion.names import labels
+from marrow.motion.joint_names import labels
 from marrow.motion.rig import Rig, missing_parts
 from marrow.motion.tree import chain_lengths, is_above, path_down, path_to_root
 

@@ -28,14 +28,14 @@ SOLID = 128
 """The least alpha that is seen in a GIF, which knows nothing in between."""
 
 
-def ticks(fps: float, unit: int, frame: int) -> int:
+def ticks(rate: float, unit: int, frame: int) -> int:
     """How long a frame is shown, in `unit`ths of a second: rounded so that all of them together are right."""
-    return max(1, round((frame + 1) * unit / fps) - round(frame * unit / fps))
+    return max(1, round((frame + 1) * unit / rate) - round(frame * unit / rate))
 
 
-def write_gif(file: IO[bytes], frames: Iterator[Array], fps: float, transparent: bool) -> None:
+def write_gif(file: IO[bytes], frames: Iterator[Array], rate: float, transparent: bool) -> None:
     """A GIF that is repeated for ever. Its frames last whole hundredths of a second; two at the least, since viewers slow
-    down what is faster: `fps` is at most 50."""
+    down what is faster: `rate` is at most 50."""
     from PIL import Image
 
     palette: Any = None
@@ -67,7 +67,7 @@ def write_gif(file: IO[bytes], frames: Iterator[Array], fps: float, transparent:
     def timed() -> Iterator[Any]:
         for k, pixels in enumerate(frames):
             out = indexed(pixels)
-            out.info["duration"] = 10 * ticks(fps, 100, k)
+            out.info["duration"] = 10 * ticks(rate, 100, k)
             yield out
 
     pictures = timed()
@@ -76,7 +76,7 @@ def write_gif(file: IO[bytes], frames: Iterator[Array], fps: float, transparent:
     first.save(file, "GIF", save_all=True, append_images=pictures, loop=0, optimize=False, **options)
 
 
-def write_apng(file: IO[bytes], frames: Iterator[Array], fps: float, transparent: bool) -> None:
+def write_apng(file: IO[bytes], frames: Iterator[Array], rate: float, transparent: bool) -> None:
     """An animated PNG, without losses. Viewers that know no animation show its first frame."""
     from PIL import Image
 
@@ -94,7 +94,7 @@ def write_apng(file: IO[bytes], frames: Iterator[Array], fps: float, transparent
             chunk(b"IHDR", next(data for kind, data in parts if kind == b"IHDR"))
             count_at = file.tell()
             chunk(b"acTL", struct.pack(">II", 1, 0))
-        head = (sequence, W, H, 0, 0, ticks(fps, 1000, count), 1000, 0, 0)
+        head = (sequence, W, H, 0, 0, ticks(rate, 1000, count), 1000, 0, 0)
         chunk(b"fcTL", struct.pack(">IIIIIHHBB", *head))
         sequence += 1
         for kind, data in parts:
@@ -121,7 +121,7 @@ def _png_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def write_webp(
-    file: IO[bytes], frames: Iterator[Array], fps: float, transparent: bool, quality: int = 90
+    file: IO[bytes], frames: Iterator[Array], rate: float, transparent: bool, quality: int = 90
 ) -> None:
     """An animated WebP that is repeated for ever."""
     from PIL import Image
@@ -141,7 +141,7 @@ def write_webp(
         image.save(out, "WEBP", quality=quality, method=2)
         picture = b"".join(chunk(kind, data) for kind, data in _webp_chunks(out.getvalue()))
         # Flags: each frame replaces what was there, and nothing of it is kept for the next.
-        head = b"\0" * 6 + size + ticks(fps, 1000, count).to_bytes(3, "little") + b"\x03"
+        head = b"\0" * 6 + size + ticks(rate, 1000, count).to_bytes(3, "little") + b"\x03"
         file.write(chunk(b"ANMF", head + picture))
     length = file.tell() - 8
     file.seek(4)

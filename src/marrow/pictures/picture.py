@@ -17,14 +17,14 @@ from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.pictures.video import Codec, VideoWriter
 from marrow.rendering.frame import Frame
-from marrow.rendering.outputs import check_outputs
+from marrow.rendering.passes.outputs import check_outputs
 from marrow.rendering.renderer import Renderer
 from marrow.scene.camera import Camera
 from marrow.scene.camera_fit import direction_of, edges
 from marrow.scene.camera_track import CameraTrack
 from marrow.scene.lights import SUN, DirectionalLight, Environment, Light
 from marrow.scene.scene import Scene
-from marrow.scene.timed_scene import Step, TimedScene, shot_of
+from marrow.scene.timed_scene import Step, TimedScene, timed_scene_of
 from marrow.scene.views import parse_views, shows_whole_clip
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def render(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
-    path: str = "forward",
+    render_path: str = "forward",
     outputs: Sequence[str] = ("color",),
     renderer: Renderer | None = None,
 ) -> Frame:
@@ -85,32 +85,32 @@ def render(
         "clip": clip, "pose": pose, "time": time, "graph": graph, "parameters": parameters, "steps": steps,
         "character": character, "crowd": crowd, "skinning": skinning,
     }  # fmt: skip
-    shot, other = _staged(thing, compare, view, options)
-    moment = time or 0.0
-    shot.seek(moment)
+    timed, other = _staged(thing, compare, view, options)
+    when = time or 0.0
+    timed.seek(when)
     width_height = _size(size)
-    camera = _from_its_front(camera, shot)
-    times, points = shot.survey(np.array([moment]), edges(camera, width_height))
-    if shows_whole_clip(view) and shot.duration > 0:
+    camera = _from_its_front(camera, timed)
+    times, points = timed.survey(np.array([when]), edges(camera, width_height))
+    if shows_whole_clip(view) and timed.duration > 0:
         # What lies before and after is in the picture too.
-        _, more = shot.survey(np.linspace(0.0, shot.duration, 9), edges(camera, width_height))
+        _, more = timed.survey(np.linspace(0.0, timed.duration, 9), edges(camera, width_height))
         points = [np.concatenate([*points, *more])]
-        shot.seek(moment)
-    _dress(shot, points, ground, background, transparent, lights)
-    at = CameraTrack(camera, width_height, times, points).at(moment)
-    chosen = renderer or shared_renderer(path)
+        timed.seek(when)
+    _dress(timed, points, ground, background, transparent, lights)
+    at = CameraTrack(camera, width_height, times, points).at(when)
+    chosen = renderer or shared_renderer(render_path)
     chosen.size = width_height
-    return chosen.render(shot.scene, at, **_extra(shot, view, outputs, other))
+    return chosen.render(timed.scene, at, **_extra(timed, view, outputs, other))
 
 
 def render_video(
     thing: Any,
-    file: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     *,
     clip: str | int | Clip | None = None,
     time: float = 0.0,
     duration: float | None = None,
-    fps: float = 30.0,
+    rate: float = 30.0,
     graph: Graph | str | os.PathLike[str] | None = None,
     parameters: Mapping[str, Any] | None = None,
     steps: Iterable[Step] = (),
@@ -127,7 +127,7 @@ def render_video(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
-    path: str = "forward",
+    render_path: str = "forward",
     codec: Codec | None = None,
     renderer: Renderer | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -150,21 +150,21 @@ def render_video(
     if turntable:
         options["time"] = begin if clip is not None else None
         camera = _turning(camera)
-    shot, other = _staged(thing, compare, view, options)
+    timed, other = _staged(thing, compare, view, options)
     turns = turntable or camera == "orbit"
-    times = begin + np.arange(_count(shot, begin, duration, fps, turns)) / fps
-    writer = VideoWriter(file, _size(size), fps=fps, codec=codec, transparent=transparent)
-    camera = _from_its_front(camera, shot)
-    looked_at, points = shot.survey(times, edges(camera, writer.size))
-    _dress(shot, points, ground, background, transparent, lights)
+    times = begin + np.arange(_count(timed, begin, duration, rate, turns)) / rate
+    writer = VideoWriter(path, _size(size), rate=rate, codec=codec, transparent=transparent)
+    camera = _from_its_front(camera, timed)
+    looked_at, points = timed.survey(times, edges(camera, writer.size))
+    _dress(timed, points, ground, background, transparent, lights)
     tracking = CameraTrack(camera, writer.size, looked_at, points, follow=follow)
-    chosen = renderer or shared_renderer(path)
+    chosen = renderer or shared_renderer(render_path)
     chosen.size = writer.size
-    extra = _extra(shot, view, ("color",), other)
+    extra = _extra(timed, view, ("color",), other)
     with writer as video:
-        for k, moment in enumerate(times):
-            scene = shot.seek(float(moment))
-            at = tracking.at(float(moment), k / len(times))
+        for k, when in enumerate(times):
+            scene = timed.seek(float(when))
+            at = tracking.at(float(when), k / len(times))
             video.add(chosen.render(scene, at, **extra))
             if progress is not None:
                 progress(k + 1, len(times))
@@ -183,30 +183,30 @@ def render_moments(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
-    path: str = "forward",
+    render_path: str = "forward",
     renderer: Renderer | None = None,
     **options: Any,
 ) -> Iterator[Frame]:
     """Pictures of one thing at several times, all by a camera that is as far away; it goes along with what travels."""
     moves = any(t is not None for t in times)
-    shot = shot_of(thing, clip=clip, time=0.0 if moves else None, **options)
+    timed = timed_scene_of(thing, clip=clip, time=0.0 if moves else None, **options)
     when = np.array([t or 0.0 for t in times])
-    camera = _from_its_front(camera, shot)
-    _, points = shot.survey(when, edges(camera, _size(size)))
-    _dress(shot, points, ground, background, transparent, lights)
+    camera = _from_its_front(camera, timed)
+    _, points = timed.survey(when, edges(camera, _size(size)))
+    _dress(timed, points, ground, background, transparent, lights)
     tracking = CameraTrack(camera, _size(size), when, points, follow=True if moves else None, calm=0.0)
-    chosen = renderer or shared_renderer(path)
+    chosen = renderer or shared_renderer(render_path)
     chosen.size = _size(size)
-    extra = _extra(shot, view, ("color",), None)
-    for moment in when:
-        yield chosen.render(shot.seek(float(moment)), tracking.at(float(moment)), **extra)
+    extra = _extra(timed, view, ("color",), None)
+    for t in when:
+        yield chosen.render(timed.seek(float(t)), tracking.at(float(t)), **extra)
 
 
-def shared_renderer(path: str = "forward") -> Renderer:
-    """The renderer that all pictures of a process share, by path."""
-    if path not in _renderers or _renderers[path].device.is_lost:
-        _renderers[path] = Renderer(path=path)
-    return _renderers[path]
+def shared_renderer(render_path: str = "forward") -> Renderer:
+    """The renderer that all pictures of a process share, by render path."""
+    if render_path not in _renderers or _renderers[render_path].device.is_lost:
+        _renderers[render_path] = Renderer(render_path=render_path)
+    return _renderers[render_path]
 
 
 _renderers: dict[str, Renderer] = {}
@@ -215,23 +215,23 @@ _renderers: dict[str, Renderer] = {}
 def _staged(
     thing: Any, compare: Any, view: str | None, options: dict[str, Any]
 ) -> tuple[TimedScene, Character | None]:
-    """The shot, and the character whose difference to it is to be shown."""
+    """The timed scene, and the character whose difference to it is to be shown."""
     if compare is None:
-        return shot_of(thing, **options), None
+        return timed_scene_of(thing, **options), None
     if any(v.name == "difference" for v in parse_views(view)):
-        other = shot_of(compare, **options).scene.actors[0].character
-        return shot_of(thing, **options), other
-    return shot_of([thing, compare], **options), None
+        other = timed_scene_of(compare, **options).scene.actors[0].character
+        return timed_scene_of(thing, **options), other
+    return timed_scene_of([thing, compare], **options), None
 
 
-def _count(shot: TimedScene, begin: float, duration: float | None, fps: float, turns: bool) -> int:
+def _count(timed: TimedScene, begin: float, duration: float | None, rate: float, turns: bool) -> int:
     """How many frames a video has."""
-    rate = _validate.number("render", "fps", fps, low=0, above=True, high=1000.0)
+    rate = _validate.number("render", "rate", rate, low=0, above=True, high=1000.0)
     if duration is None:
-        length = shot.duration - begin if shot.duration > begin else shot.duration
+        length = timed.duration - begin if timed.duration > begin else timed.duration
         if turns and length <= 0:
             length = STILL
-        if length <= 0 and not shot.moves:
+        if length <= 0 and not timed.moves:
             raise ValidationError(
                 "render: nothing in it moves: it has no clips. turntable=True (--turntable) goes round it; or write a .png"
             )
@@ -253,12 +253,12 @@ def _turning(camera: Any) -> Any:
     return direction_of(camera).round()
 
 
-def _from_its_front(camera: Any, shot: TimedScene) -> Any:
-    """A camera by name, turned to where the body in a shot looks. A user's own scene has the directions of the world."""
+def _from_its_front(camera: Any, timed: TimedScene) -> Any:
+    """A camera by name, turned to where the body in the scene looks. A user's own scene has the directions of the world."""
     if isinstance(camera, Camera):
         return camera
     direction = direction_of(camera)
-    turned = direction.turned(shot.facing)
+    turned = direction.turned(timed.facing)
     return turned.round() if direction.turns else turned
 
 
@@ -276,11 +276,11 @@ def _size(size: Any) -> tuple[int, int]:
 
 
 def _extra(
-    shot: TimedScene, view: str | None, outputs: Sequence[str], other: Character | None
+    timed: TimedScene, view: str | None, outputs: Sequence[str], other: Character | None
 ) -> dict[str, Any]:
     """What the renderer is told beside scene and camera."""
     extra: dict[str, Any] = {}
-    if not parse_views(view) and not shot.has_surface:
+    if not parse_views(view) and not timed.has_surface:
         view = "skeleton:plain"  # there is nothing else to see
     if view is not None:
         extra["view"] = view
@@ -293,7 +293,7 @@ def _extra(
 
 
 def _dress(
-    shot: TimedScene,
+    timed: TimedScene,
     points: Sequence[Array],
     ground: bool | float | None,
     background: Any,
@@ -302,11 +302,11 @@ def _dress(
 ) -> None:
     """Gives the scene its ground, lights and background; a user's own keeps what is not said otherwise."""
     transparent = _validate.flag("render", "transparent", transparent)
-    scene = shot.scene
-    if not shot.made:  # the user's own stays as it is
-        scene = shot.scene = copy.copy(scene)
-    if lights is None and shot.facing:
-        scene.lights = [_turned(SUN, shot.facing)]  # light falls on faces, not on backs
+    scene = timed.scene
+    if not timed.made:  # the user's own stays as it is
+        scene = timed.scene = copy.copy(scene)
+    if lights is None and timed.facing:
+        scene.lights = [_turned(SUN, timed.facing)]  # light falls on faces, not on backs
     if lights is not None or ground is not None:
         said = Scene(
             lights=scene.lights if lights is None else lights, ground=False if ground is None else ground
@@ -317,7 +317,7 @@ def _dress(
         own = scene.environment
         around = "transparent" if transparent else background
         scene.environment = Environment(around, own.ambient, own.exposure)
-    if ground is None and shot.made:
+    if ground is None and timed.made:
         scene.ground = None if transparent else _floor(points)
 
 

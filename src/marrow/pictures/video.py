@@ -59,7 +59,7 @@ _ENCODERS: dict[Codec, tuple[str, dict[str, str]]] = {
     ),
     "av1": ("libsvtav1", {"crf": "28", "preset": "9", "svtav1-params": "enable-overlays=0"}),
 }
-GIF_FPS = 50
+GIF_RATE = 50
 """The most frames a second of a GIF: its times are hundredths of a second, and viewers take one of them for ten."""
 WAITING = 3
 """Frames that may wait to be encoded."""
@@ -68,7 +68,7 @@ WAITING = 3
 class VideoWriter:
     """A file that frames are added to.
 
-        with VideoWriter("walk.mp4", (1280, 720), fps=30) as video:
+        with VideoWriter("walk.mp4", (1280, 720), rate=30) as video:
             for time in times:
                 video.add(mw.render(hero, clip="walk", time=time, size=video.size))
 
@@ -82,7 +82,7 @@ class VideoWriter:
         path: str | os.PathLike[str],
         size: tuple[int, int],
         *,
-        fps: float = 30.0,
+        rate: float = 30.0,
         codec: Codec | None = None,
         transparent: bool = False,
     ) -> None:
@@ -97,11 +97,11 @@ class VideoWriter:
                 remedy=f"use one of {', '.join(VIDEO_SUFFIXES)}",
             )
         self.codec = _codec(suffix, codec, transparent, self.path)
-        self.fps = _validate.number("video", "fps", fps, low=0, above=True, high=1000.0)
-        if suffix == ".gif" and self.fps > GIF_FPS:
+        self.rate = _validate.number("video", "rate", rate, low=0, above=True, high=1000.0)
+        if suffix == ".gif" and self.rate > GIF_RATE:
             raise ValidationError(
-                f"video.fps: a GIF shows at most {GIF_FPS} frames a second, got {self.fps:g}: what is faster, viewers play "
-                f"slowly; say fps={GIF_FPS} or less (--fps), or write .webp or .apng"
+                f"video.rate: a GIF shows at most {GIF_RATE} frames a second, got {self.rate:g}: what is faster, viewers "
+                f"play slowly; say rate={GIF_RATE} or less (--rate), or write .webp or .apng"
             )
         self.transparent = _validate.flag("video", "transparent", transparent)
         try:
@@ -211,7 +211,7 @@ class VideoWriter:
             assert self._file is not None
             if self.codec is None:
                 write = cast("Any", _PILLOW[self.path.suffix.lower()])
-                write(self._file, self._frames(), self.fps, self.transparent)
+                write(self._file, self._frames(), self.rate, self.transparent)
             else:
                 self._encode_video(self._file)
         except _Stopped:
@@ -225,7 +225,7 @@ class VideoWriter:
         name, options = _ENCODERS[self.codec]
         suffix = self.path.suffix.lower()
         with av.open(file, "w", format=_MUXERS[suffix]) as container:
-            rate = fractions.Fraction(self.fps).limit_denominator(1001 * 60)
+            rate = fractions.Fraction(self.rate).limit_denominator(1001 * 60)
             stream = container.add_stream(name, rate=rate, options=dict(options))
             stream.width, stream.height = self.size
             stream.pix_fmt = "yuva420p" if self.transparent else "yuv420p"

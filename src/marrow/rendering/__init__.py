@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from marrow.rendering.frame import Frame
     from marrow.rendering.renderer import Renderer
-    from marrow.rendering.targets import Targets
+    from marrow.rendering.resources.targets import Targets
 
 _LATE = {
     "Frame": "frame",
     "Renderer": "renderer",
-    "Targets": "targets",
+    "Targets": "resources.targets",
 }
 
 __all__ = [

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from marrow.gpu.buffers import Buffer
 from marrow.gpu.device import Device
 from marrow.model.character import Character
-from marrow.rendering.geometry import Geometry, LevelGeometry, SectionGeometry
-from marrow.rendering.materials import MaterialBinding, Materials
-from marrow.rendering.skinned_vertices import CpuSkin, GpuSkin, SkinnedLevel
+from marrow.rendering.resources.geometry import Geometry, LevelGeometry, SectionGeometry
+from marrow.rendering.resources.materials import MaterialBinding, Materials
+from marrow.rendering.resources.skinned_vertices import CpuSkin, GpuSkin, SkinnedLevel
 from marrow.scene.actor_state import ActorState
 from marrow.scene.identity_cache import IdentityCache
 
@@ -68,7 +68,7 @@ class _Run(NamedTuple):
 class _Batch:
     """Instances of a level that one draw can take, and where their records begin. `cascade` is -1 for the picture."""
 
-    moment: ActorState
+    state: ActorState
     number: int
     level: int
     geometry: LevelGeometry
@@ -118,13 +118,13 @@ class DrawList:
     def geometry(self, character: Character) -> Geometry:
         return self._geometry.made(character, lambda: Geometry(self.device, character))
 
-    def skin(self, moment: ActorState) -> CpuSkin | GpuSkin:
-        actor = moment.actor
+    def skin(self, state: ActorState) -> CpuSkin | GpuSkin:
+        actor = state.actor
         tangents = self._needs_tangents(actor.character)
         found = self._skins.get(actor)
-        kind = GpuSkin if self.gpu_skinning or moment.crowd is not None else CpuSkin
+        kind = GpuSkin if self.gpu_skinning or state.crowd is not None else CpuSkin
         if not isinstance(found, kind) or found.has_tangents != tangents:
-            found = self._skins.put(actor, kind(self.device, actor.character, actor.method, tangents))
+            found = self._skins.put(actor, kind(self.device, actor.character, actor.skinning, tangents))
         return found
 
     def _needs_tangents(self, character: Character) -> bool:
@@ -138,7 +138,7 @@ class DrawList:
 
     def build(
         self,
-        moments: list[ActorState],
+        states: list[ActorState],
         levels: list[Array],
         shadow_levels: list[Array],
         casters: list[list[Array]],
@@ -150,24 +150,24 @@ class DrawList:
         the shadows, -1 for instances that are left out; `casters` are those of each cascade. `forward` is the way the
         camera looks, `origin` where it stands."""
         skins = {}
-        for number, moment in enumerate(moments):
-            if moment.actor.character.vertex_count and moment.count:
-                skins[number] = self.skin(moment)
-                skins[number].update(moment, levels[number], shadow_levels[number], timer)
-        inputs = self._inputs(moments, skins, levels, shadow_levels, casters, origin, forward)
+        for number, state in enumerate(states):
+            if state.actor.character.vertex_count and state.count:
+                skins[number] = self.skin(state)
+                skins[number].update(state, levels[number], shadow_levels[number], timer)
+        inputs = self._inputs(states, skins, levels, shadow_levels, casters, origin, forward)
         if self._written is not None and _unchanged(inputs, self._written):
             for batch in self._batches:
-                batch.moment = moments[batch.number]
+                batch.state = states[batch.number]
         else:
             self._written = None
-            self._write(moments, skins, levels, shadow_levels, casters, origin, forward)
-            if not any(m.paints for m in moments):
+            self._write(states, skins, levels, shadow_levels, casters, origin, forward)
+            if not any(m.paints for m in states):
                 self._written = inputs
         self._list(self._batches, max((len(c) for c in casters), default=0))
 
     def _inputs(
         self,
-        moments: list[ActorState],
+        states: list[ActorState],
         skins: dict[int, CpuSkin | GpuSkin],
         levels: list[Array],
         shadow_levels: list[Array],
@@ -178,18 +178,18 @@ class DrawList:
         """All that the records and batches of a picture come from. Arrays in it are nobody else's to write into; those of
         `world` are the same object where nothing moved."""
         found: list[Any] = [self.gpu_skinning, origin, forward]
-        for number, moment in enumerate(moments):
-            actor = moment.actor
-            found += (actor, actor.character, moment.count, bool(moment.paints), moment.world)
-            found += (None if actor.tint is None else moment.tint, moment.visible, moment.mirrored)
-            found += (moment.boxes.middle, levels[number], shadow_levels[number], *casters[number])
+        for number, state in enumerate(states):
+            actor = state.actor
+            found += (actor, actor.character, state.count, bool(state.paints), state.world)
+            found += (None if actor.tint is None else state.tint, state.visible, state.mirrored)
+            found += (state.boxes.middle, levels[number], shadow_levels[number], *casters[number])
             if number in skins:
                 found += (skins[number], *(level.instances for level in skins[number].levels))
         return found
 
     def _write(
         self,
-        moments: list[ActorState],
+        states: list[ActorState],
         skins: dict[int, CpuSkin | GpuSkin],
         levels: list[Array],
         shadow_levels: list[Array],
@@ -200,29 +200,29 @@ class DrawList:
         """Makes the batches of a picture and writes their records."""
         batches: list[_Batch] = []
         first_id, start = 0, 0
-        for number, moment in enumerate(moments):
+        for number, state in enumerate(states):
             if number not in skins:
-                first_id += moment.count
+                first_id += state.count
                 continue
             view, cast = levels[number], shadow_levels[number]
-            whole = _records(moment, origin, first_id)
-            sheer = moment.tint[:, 3] < 1 if moment.actor.tint is not None else None
-            depths = forward @ moment.boxes.middle
+            whole = _records(state, origin, first_id)
+            sheer = state.tint[:, 3] < 1 if state.actor.tint is not None else None
+            depths = forward @ state.boxes.middle
             for k, skinned in enumerate(skins[number].levels):
                 who = skinned.instances
                 if not len(who):
                     continue
-                geometry = self.geometry(moment.actor.character).level(k)
+                geometry = self.geometry(state.actor.character).level(k)
                 own = cast.take(who) == k
                 chosen = [np.flatnonzero(view.take(who) == k)]
                 chosen += [np.flatnonzero(c.take(who) & own) for c in casters[number]]
                 for cascade, rows in enumerate(chosen, -1):
-                    for page, some in _batches(skinned, rows, moment, sheer):
+                    for page, some in _batches(skinned, rows, state, sheer):
                         one = int(who[some[0]])
                         translucent = sheer is not None and bool(sheer[one])
                         if cascade < 0 and len(some) > 1:
                             # Near ones first in software: what they hide is not lit. Far ones where it shows through.
-                            through = _any_blended(moment, geometry, translucent)
+                            through = _any_blended(state, geometry, translucent)
                             if through:
                                 some = some[np.argsort(-depths[who[some]], kind="stable")]
                             elif not self.gpu_skinning:
@@ -233,16 +233,16 @@ class DrawList:
                         words = made.view(np.uint32)
                         words[:, 14] = (some - page * skinned.positions.per_page) * geometry.vertex_count
                         flags = max(cascade, 0) << CASCADE_SHIFT
-                        words[:, 15] = flags | (moment.paints[k].flags if k in moment.paints else 0)
+                        words[:, 15] = flags | (state.paints[k].flags if k in state.paints else 0)
                         batches.append(
                             _Batch(
-                                moment, number, k, geometry, skinned, page, start, len(these),
-                                moment.mirrored is not None and bool(moment.mirrored[one]), moment.visible[one],
+                                state, number, k, geometry, skinned, page, start, len(these),
+                                state.mirrored is not None and bool(state.mirrored[one]), state.visible[one],
                                 translucent, cascade, depths.take(these) if cascade < 0 else depths[:0],
                             )
                         )  # fmt: skip
                         start += len(these)
-            first_id += moment.count
+            first_id += state.count
         if start:
             self.instances.write(self._records[:start], keep=False)
         self._batches = batches
@@ -288,7 +288,7 @@ class DrawList:
         if key not in plans:
             plans[key] = self._runs(batch, kind)
         normals, tangents = batch.skinned.normals is not None, batch.skinned.tangents is not None
-        painted = batch.level in batch.moment.paints
+        painted = batch.level in batch.state.paints
         return [
             Draw(
                 batch.number, batch.level, batch.geometry, run.section, run.material, group, batch.first, batch.count,
@@ -302,7 +302,7 @@ class DrawList:
         """The sections that are shown. Those that lie one after the other are one, where they have the same material, or
         where what is opaque casts shadows."""
         out: list[_Run] = []
-        character = batch.moment.actor.character
+        character = batch.state.actor.character
         for section in batch.geometry.sections:
             if not batch.shown[section.shown_as]:
                 continue
@@ -328,7 +328,7 @@ class DrawList:
 
     def _group(self, batch: _Batch) -> Any:
         """Bind group 2 of a page of a level, made again when a buffer was exchanged."""
-        skinned, actor = batch.skinned, batch.moment.actor
+        skinned, actor = batch.skinned, batch.state.actor
         found = [self.instances.raw]
         for pages in (skinned.positions, skinned.normals, skinned.tangents):
             found.append(self._nothing.raw if pages is None else pages.buffers[batch.page].raw)
@@ -347,7 +347,7 @@ class DrawList:
 
     def _painted(self, batch: _Batch) -> Any:
         """The colours that a view gives a level's vertices: one for all, one each, or those of each row."""
-        paint = batch.moment.paints.get(batch.level)
+        paint = batch.state.paints.get(batch.level)
         if paint is None:
             return self._nothing.raw
         colors, page = paint.colors, 0
@@ -358,7 +358,7 @@ class DrawList:
             known = [i for i, who in enumerate(rows.tolist()) if who in place]
             colors = np.zeros((len(rows), batch.geometry.vertex_count), np.uint32)
             colors[known] = paint.colors[[place[int(rows[i])] for i in known]]
-        buffers = self._paints.made(batch.moment.actor, dict)
+        buffers = self._paints.made(batch.state.actor, dict)
         if (batch.level, page) not in buffers:
             buffers[batch.level, page] = Buffer(self.device, 16, label="paint")
         buffers[batch.level, page].write(np.ascontiguousarray(colors, np.uint32), keep=False)
@@ -378,14 +378,14 @@ def _unchanged(now: list[Any], before: list[Any]) -> bool:
     )
 
 
-def _records(moment: ActorState, origin: Array, first_id: int) -> Array:
+def _records(state: ActorState, origin: Array, first_id: int) -> Array:
     """`INSTANCE` records of all instances as numbers `(N, 16)`, without where their vertices begin."""
-    made = np.empty((moment.count, 16), np.float32)
-    made[:, :12] = moment.world.reshape(-1, 12)
-    made[:, 3:12:4] = moment.world[:, :, 3] - origin
+    made = np.empty((state.count, 16), np.float32)
+    made[:, :12] = state.world.reshape(-1, 12)
+    made[:, 3:12:4] = state.world[:, :, 3] - origin
     words = made.view(np.uint32)
-    words[:, 12] = 0xFFFFFFFF if moment.actor.tint is None else _packed(moment.tint)
-    words[:, 13] = np.arange(first_id, first_id + moment.count)
+    words[:, 12] = 0xFFFFFFFF if state.actor.tint is None else _packed(state.tint)
+    words[:, 13] = np.arange(first_id, first_id + state.count)
     return made
 
 
@@ -397,18 +397,18 @@ def _one_by_one(draw: Draw, depths: Array) -> list[Draw]:
 
 
 def _batches(
-    skinned: SkinnedLevel, rows: Array, moment: ActorState, sheer: Array | None
+    skinned: SkinnedLevel, rows: Array, state: ActorState, sheer: Array | None
 ) -> Iterator[tuple[int, Array]]:
     """Rows that one draw can take: on one page, wound the same way, with the same meshes shown, all opaque or none."""
     if not len(rows):
         return
-    per_page, visible = skinned.positions.per_page, moment.visible
+    per_page, visible = skinned.positions.per_page, state.visible
     same = not visible.strides[0] or len(visible) == 1
-    if same and sheer is None and moment.mirrored is None and rows[0] // per_page == rows[-1] // per_page:
+    if same and sheer is None and state.mirrored is None and rows[0] // per_page == rows[-1] // per_page:
         yield int(rows[0] // per_page), rows
         return
     who, code = skinned.instances[rows], rows // per_page
-    for kind in (moment.mirrored, sheer):
+    for kind in (state.mirrored, sheer):
         code = code * 2 + (0 if kind is None else kind[who])
     if not same:
         _, kinds = np.unique(visible[who], axis=0, return_inverse=True)
@@ -418,9 +418,9 @@ def _batches(
         yield int(some[0] // per_page), some
 
 
-def _any_blended(moment: ActorState, geometry: LevelGeometry, sheer: bool) -> bool:
+def _any_blended(state: ActorState, geometry: LevelGeometry, sheer: bool) -> bool:
     """Whether something of a level is drawn over what lies behind it, so that far instances have to come first."""
-    character = moment.actor.character
+    character = state.actor.character
     return sheer or any(
         s.material is not None and character.materials[s.material].alpha_mode == "blend"
         for s in geometry.sections

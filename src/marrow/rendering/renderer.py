@@ -14,21 +14,21 @@ from marrow.gpu.device import Device
 from marrow.gpu.drivers import load_wgpu
 from marrow.model import _validate
 from marrow.model.character import Character
-from marrow.rendering.ambient_occlusion import ContactShading
-from marrow.rendering.antialias import EdgeSmoothing
-from marrow.rendering.deferred import DeferredPath
 from marrow.rendering.drawlist import DrawList
-from marrow.rendering.forward import ForwardPath
 from marrow.rendering.frame import Frame
-from marrow.rendering.frame_uniforms import FrameData
-from marrow.rendering.materials import Materials
-from marrow.rendering.outputs import OutputPass, check_outputs
-from marrow.rendering.overlay import Depth
-from marrow.rendering.pipelines import Pipelines
-from marrow.rendering.shadows import ShadowMap
-from marrow.rendering.targets import PICTURE, Targets, picture_size, read_pixels
-from marrow.rendering.tonemap import ToneMapping
-from marrow.rendering.view_pass import ViewPass
+from marrow.rendering.passes.ambient_occlusion import ContactShading
+from marrow.rendering.passes.antialias import EdgeSmoothing
+from marrow.rendering.passes.deferred import DeferredPath
+from marrow.rendering.passes.forward import ForwardPath
+from marrow.rendering.passes.outputs import OutputPass, check_outputs
+from marrow.rendering.passes.overlay import Depth
+from marrow.rendering.passes.shadows import ShadowMap
+from marrow.rendering.passes.tonemap import ToneMapping
+from marrow.rendering.passes.view_pass import ViewPass
+from marrow.rendering.resources.frame_uniforms import FrameData
+from marrow.rendering.resources.materials import Materials
+from marrow.rendering.resources.pipelines import Pipelines
+from marrow.rendering.resources.targets import PICTURE, Targets, picture_size, read_pixels
 from marrow.scene.actor_state import ActorState, actor_states
 from marrow.scene.camera import Camera
 from marrow.scene.frustum_culling import Detail, view_planes
@@ -38,7 +38,7 @@ from marrow.scene.views import View, parse_views
 __all__ = ["Renderer"]
 
 Array = NDArray[Any]
-PATHS = ("forward", "deferred")
+RENDER_PATHS = ("forward", "deferred")
 SOFTWARE_TRIANGLES = 500_000
 
 
@@ -51,7 +51,7 @@ class Renderer:
 
     Keep it: what it has uploaded stays for the next picture.
 
-    - `path`: "forward", or "deferred" for hundreds of lamps. Both look alike.
+    - `render_path`: "forward", or "deferred" for hundreds of lamps. Both look alike.
     - `samples` a pixel (1 or 4) smooth edges; with one, as the deferred path has, the finished picture is smoothed.
     - `contact`: whether what is close together shades each other.
     - `pixels`: how far off the worst point of a level of detail may look. Where that takes more than so many `triangles`
@@ -64,7 +64,7 @@ class Renderer:
         size: tuple[int, int] = (1280, 720),
         *,
         device: Device | None = None,
-        path: str = "forward",
+        render_path: str = "forward",
         samples: int = 4,
         pixels: float = 1.0,
         triangles: float | None = None,
@@ -74,7 +74,7 @@ class Renderer:
         who = "Renderer"
         load_wgpu("render", "drawing pictures")
         self.device = Device.best() if device is None else _validate.instance(who, "device", device, Device)
-        _validate.one_of(who, "path", path, PATHS)
+        _validate.one_of(who, "render_path", render_path, RENDER_PATHS)
         if samples not in (1, 4):
             raise ValidationError(f"{who}: samples: expected 1 or 4, got {_validate.shown(samples)}")
         if self.device.adapter.backend.startswith("OpenGL"):
@@ -87,7 +87,7 @@ class Renderer:
             shadow_size = 1024 if software else 2048
         shadow_size = _validate.integer(who, "shadow_size", shadow_size, low=64)
         picture_size(self.device, (shadow_size, shadow_size))
-        self.path, self.samples = path, 1 if path == "deferred" else samples
+        self.render_path, self.samples = render_path, 1 if render_path == "deferred" else samples
         self.contact = _validate.flag(who, "contact", contact)
         if triangles is None:
             triangles = SOFTWARE_TRIANGLES if software else math.inf
@@ -182,7 +182,7 @@ class Renderer:
             encoder = self.device.raw.create_command_encoder()
             self.shadows.encode(encoder, self.list, self.frame.uniform.raw, timer)
             self.frame.lamps.encode(encoder)
-            path = self.deferred if self.path == "deferred" else self.forward
+            path = self.deferred if self.render_path == "deferred" else self.forward
             path.encode(encoder, self.targets, scene.ground is not None, timer)
             self._finish(encoder, target, format, timer)
             if views:
@@ -229,11 +229,11 @@ class Renderer:
         chosen = self.detail.levels(there, seen, camera, finest=finest)
         levels = [np.where(on, own, -1) for on, own in zip(seen, chosen)]
         shadow_levels = []
-        for moment, cast, own in zip(there, casters, chosen):
-            any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(moment.count, bool)
+        for state, cast, own in zip(there, casters, chosen):
+            any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(state.count, bool)
             coarse = own
-            if not self.list.gpu_skinning and moment.crowd is None and len(moment.actor.character.levels) > 1:
-                coarse, slack = Detail.for_shadows(moment, own, cast, texels)
+            if not self.list.gpu_skinning and state.crowd is None and len(state.actor.character.levels) > 1:
+                coarse, slack = Detail.for_shadows(state, own, cast, texels)
                 self.shadows.slack = np.maximum(self.shadows.slack, slack).tolist()
             shadow_levels.append(np.where(any_cast, coarse, -1))
         everything = list(there)

@@ -66,7 +66,7 @@ def _aim() -> BlendSpace2D:
 
 def locomotion_graph() -> Graph:
     """Idle, walk, run, backward and sideways. Parameters: `speed`, metres per second forward (negative: back), and
-    `strafe`, metres per second to the right. Feet stay in step, and the way travelled is `root_motion`."""
+    `strafe`, metres per second to the right. Feet stay in step, and the way travelled is `root.motion`."""
     return Graph(RootMotion(_locomotion()), {"speed": SPEED, "strafe": STRAFE}, "mannequin locomotion")
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.visibility import VISIBILITY, visible_meshes
 from marrow.errors import ValidationError
-from marrow.lod.extent import moving_ball
+from marrow.lod.bounding_spheres import moving_bounding_sphere
 from marrow.math import affine, transform
 from marrow.model import _validate
 from marrow.model._derived import derived
@@ -22,6 +22,7 @@ from marrow.scene.identity_cache import IdentityCache
 from marrow.scene.scene import Actor, Scene
 from marrow.skinning import Bounds, bounds, skinning_matrices
 from marrow.skinning.joint_boxes import Boxes, boxes_by_joint
+from marrow.skinning.vertex_budget import check_vertices
 
 __all__ = ["ActorState", "PaintData", "actor_states", "model_matrices", "palette_entries", "quick_bounds"]
 
@@ -104,6 +105,10 @@ class ActorState:
         return affine.multiply(self.world, local)
 
 
+MOST_VERTICES = 6_000_000
+"""Vertices of a character, over all meshes that share them: each is kept for the GPU and skinned."""
+
+
 def actor_states(scene: Scene) -> list[ActorState]:
     """The actors of a scene as they are now, in its order."""
     made: dict[int, ActorState] = {}
@@ -128,16 +133,16 @@ def _pose(actor: Actor) -> Any:
     return actor.character.skeleton.rest if actor.pose is None else actor.pose
 
 
-def model_matrices(moment: ActorState) -> Array:
+def model_matrices(state: ActorState) -> Array:
     """Joints in the actor's own space, `(N, J, 3, 4)`."""
-    if moment.model is None:
-        actor = moment.actor
+    if state.model is None:
+        actor = state.actor
         if actor.animator is not None:
             skeleton = actor.character.skeleton
-            moment.model = np.asarray(skeleton.to_model(actor.animator.pose)).reshape(-1, len(skeleton), 3, 4)
+            state.model = np.asarray(skeleton.to_model(actor.animator.pose)).reshape(-1, len(skeleton), 3, 4)
         else:
-            moment.model = _model(actor)
-    return np.broadcast_to(moment.model, (moment.count, *moment.model.shape[1:]))
+            state.model = _model(actor)
+    return np.broadcast_to(state.model, (state.count, *state.model.shape[1:]))
 
 
 def _model(actor: Actor) -> Array:
@@ -157,7 +162,7 @@ def _matrices(actor: Actor) -> tuple[Array, Array | None, Array | None]:
     character = actor.character
     P, M = len(character.palette.joints), len(character.skeleton.morph_names)
     if actor.animator is not None:
-        matrices, weights = actor.animator.matrices_and_morphs()
+        matrices, weights = actor.animator.evaluation.matrices_and_morphs()
         return matrices.reshape(-1, P, 3, 4), _finite(actor, weights.reshape(-1, M)) if M else None, None
     pose = _pose(actor)
     model: Array | None = None
@@ -208,7 +213,7 @@ def _transforms(actor: Actor) -> Array | None:
             raise ValidationError(f"Actor.transforms: expected (3, 4) or (N, 3, 4), got shape {given.shape}")
         return given.reshape(-1, 3, 4)
     if actor.animator is not None:
-        place = actor.animator.place
+        place = actor.animator.root
         return transform.compose(
             np.asarray(place.translation, np.float64), np.asarray(place.rotation, np.float64), np.ones(3)
         ).reshape(-1, 3, 4)
@@ -217,6 +222,7 @@ def _transforms(actor: Actor) -> Array | None:
 
 def _moment(actor: Actor, parent: ActorState | None) -> ActorState:
     character, crowd = actor.character, actor.crowd
+    derived(character, "few enough to draw", lambda: check_vertices("render", character, MOST_VERTICES))
     matrices, morphs, model = (None, None, None) if crowd is not None else _matrices(actor)
     counts = {"poses": actor.animator.count if matrices is None else len(matrices)}  # type: ignore[union-attr]
     places = _transforms(actor)
@@ -248,7 +254,7 @@ def _moment(actor: Actor, parent: ActorState | None) -> ActorState:
     if last is not None and last.boxes is not None and matrices is None and last.character is character:
         boxes, mirrored = last.boxes, last.mirrored
     else:
-        box, boxes, mirrored = _boxes(character, matrices, morphs, world, actor.method)
+        box, boxes, mirrored = _boxes(character, matrices, morphs, world, actor.skinning)
         if last is None or matrices is None:
             _stood.put(actor, _Stood(character, world, boxes if matrices is None else None, mirrored))
     return ActorState(
@@ -269,12 +275,12 @@ def _moment(actor: Actor, parent: ActorState | None) -> ActorState:
 
 
 def _boxes(
-    character: Character, matrices: Array | None, morphs: Array | None, world: Array, method: str | None
+    character: Character, matrices: Array | None, morphs: Array | None, world: Array, skinning: str | None
 ) -> tuple[Bounds | None, BoundingBoxes, Array | None]:
     """Boxes in the actor's space, boxes in the world around these, and which instances are mirrored."""
     box = None
     if matrices is None:
-        ball = moving_ball(character)[0].astype(np.float64)
+        ball = moving_bounding_sphere(character)[0].astype(np.float64)
         center, half = ball[None, :3], np.full((1, 3), ball[3])
     elif not character.vertex_count:
         low, high = _joint_box(character, matrices)
@@ -282,8 +288,8 @@ def _boxes(
     else:
         box = (
             quick_bounds(character, matrices, morphs)
-            if len(matrices) > MANY and method is None
-            else bounds(character, matrices, exact=False, morphs=morphs, method=method)
+            if len(matrices) > MANY and skinning is None
+            else bounds(character, matrices, exact=False, morphs=morphs, skinning=skinning)
         )
         with np.errstate(invalid="ignore", over="ignore"):
             center = np.asarray(box.low, np.float64) / 2 + np.asarray(box.high, np.float64) / 2

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.motion.helpers import helper_joints
+from marrow.motion.helper_joints import helper_joints
 from marrow.scene.actor_state import ActorState, actor_states, model_matrices
 from marrow.scene.scene import Scene
 from marrow.skinning import skin
@@ -40,42 +40,40 @@ def supports(points: Array, directions: Array) -> Array:
 def reach(scene: Scene, directions: Array) -> Array:
     """Points `(n, 3)` of a scene's actors that are furthest in one of `directions (d, 3)` or along an axis; of joints where
     there is nothing else to see."""
-    found = [supports(_points(moment), directions) for moment in actor_states(scene)]
+    found = [supports(_points(state), directions) for state in actor_states(scene)]
     return np.concatenate([*found, np.zeros((0, 3))])
 
 
-def _points(moment: ActorState) -> Array:
-    character = moment.actor.character
+def _points(state: ActorState) -> Array:
+    character = state.actor.character
     if not character.vertex_count:
-        return _joints(moment)
+        return _joints(state)
     shown = np.zeros(character.vertex_count, bool)
     for m, mesh in enumerate(character.meshes):
         first = character.vertex_offsets[m]
-        shown[first : first + mesh.vertex_count] = (
-            moment.visible[:, m].any() if len(moment.visible) else False
-        )
+        shown[first : first + mesh.vertex_count] = state.visible[:, m].any() if len(state.visible) else False
     if not shown.any():
         return np.zeros((0, 3))
-    if moment.matrices is None or moment.count * character.vertex_count > MOST_VERTICES:
-        box = np.stack([moment.low, moment.high])
+    if state.matrices is None or state.count * character.vertex_count > MOST_VERTICES:
+        box = np.stack([state.low, state.high])
         corners = np.where(_CORNERS[:, None], box[1], box[0])
         return corners.reshape(-1, 3)
     surface = skin(
         character,
-        moment.matrices,
-        morphs=moment.morphs,
-        method=moment.actor.method,
+        state.matrices,
+        morphs=state.morphs,
+        skinning=state.actor.skinning,
         normals=False,
         threads=None,
     )
     points = surface.positions[:, shown].astype(np.float64)
-    return points @ moment.world[:, :, :3].swapaxes(-1, -2) + moment.world[:, None, :, 3]
+    return points @ state.world[:, :, :3].swapaxes(-1, -2) + state.world[:, None, :, 3]
 
 
-def _joints(moment: ActorState) -> Array:
-    skeleton = moment.actor.character.skeleton
+def _joints(state: ActorState) -> Array:
+    skeleton = state.actor.character.skeleton
     if not len(skeleton):
         return np.zeros((0, 3))
-    places = model_matrices(moment)[..., 3].astype(np.float64)
-    places = places[:, ~helper_joints(moment.actor.character)]  # cameras of a recording may be far away
-    return places @ moment.world[:, :, :3].swapaxes(-1, -2) + moment.world[:, None, :, 3]
+    places = model_matrices(state)[..., 3].astype(np.float64)
+    places = places[:, ~helper_joints(state.actor.character)]  # cameras of a recording may be far away
+    return places @ state.world[:, :, :3].swapaxes(-1, -2) + state.world[:, None, :, 3]

@@ -22,8 +22,8 @@ CALM = 0.5
 
 
 class CameraTrack:
-    """Cameras for the moments of a shot. `points` are what is to be seen `(n, 3)` at each of `times (T,)`. `follow` None
-    decides by how far things travel; `calm` is how smoothly, in seconds."""
+    """Cameras for the moments of a timed scene. `points` are what is to be seen `(n, 3)` at each of `times (T,)`. `follow`
+    None decides by how far things travel; `calm` is how smoothly, in seconds."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.lod.select import Selector
+from marrow.lod.selector import Selector
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.scene.actor_state import ActorState
@@ -43,60 +43,60 @@ class Detail:
         self._selectors: IdentityCache[Selector] = IdentityCache()
 
     def levels(
-        self, moments: list[ActorState], seen: list[Array], camera: Camera, *, finest: bool = False
+        self, states: list[ActorState], seen: list[Array], camera: Camera, *, finest: bool = False
     ) -> list[Array]:
         """The level of each actor's instances, `(N,)`; -1 for those an animator hides. `seen (N,)` are those that count.
         `finest` takes level 0 where none is said."""
         self.farther = 1.0
-        said = [self._said(m) for m in moments]
+        said = [self._said(m) for m in states]
         if finest:
-            return [np.zeros(m.count, np.int64) if own is None else own for m, own in zip(moments, said)]
+            return [np.zeros(m.count, np.int64) if own is None else own for m, own in zip(states, said)]
         for step in range(STEPS):
             self.farther = 2.0 ** (step / 2)
             levels = [
-                self._chosen(m, camera, step / 2) if own is None else own for m, own in zip(moments, said)
+                self._chosen(m, camera, step / 2) if own is None else own for m, own in zip(states, said)
             ]
-            total = sum(_triangles(m, k[on]) for m, k, on in zip(moments, levels, seen))
+            total = sum(_triangles(m, k[on]) for m, k, on in zip(states, levels, seen))
             if total <= self.triangles or all(own is not None for own in said):
                 break
         return levels
 
-    def _chosen(self, moment: ActorState, camera: Camera, bias: float) -> Array:
-        character = moment.actor.character
+    def _chosen(self, state: ActorState, camera: Camera, bias: float) -> Array:
+        character = state.actor.character
         selector = self._selectors.made(character, lambda: self._selector(character))
         selector.forget()  # a picture must not depend on the one before
-        return selector.select(camera, moment.world, bounds=moment.box, bias=bias or None).levels
+        return selector.select(camera, state.world, bounds=state.box, bias=bias or None).levels
 
-    def _said(self, moment: ActorState) -> Array | None:
+    def _said(self, state: ActorState) -> Array | None:
         """Levels that actor or animator say; None where they are to be chosen."""
-        actor, character = moment.actor, moment.actor.character
+        actor, character = state.actor, state.actor.character
         if actor.animator is not None and actor.animator.levels is not None:
-            return np.broadcast_to(np.asarray(actor.animator.levels, np.int64), (moment.count,))
-        if moment.crowd is not None:  # posed for these joints and no others
-            return np.zeros(moment.count, np.int64)
+            return np.broadcast_to(np.asarray(actor.animator.levels, np.int64), (state.count,))
+        if state.crowd is not None:  # posed for these joints and no others
+            return np.zeros(state.count, np.int64)
         if isinstance(actor.levels, str):
             if actor.levels != "auto":
                 raise ValidationError(
                     f"Actor.levels: expected 'auto', a level or one each, got {actor.levels!r}"
                 )
-            return np.zeros(moment.count, np.int64) if len(character.levels) == 1 else None
+            return np.zeros(state.count, np.int64) if len(character.levels) == 1 else None
         given = np.asarray(actor.levels)
-        if given.dtype.kind not in "iu" or given.shape not in ((), (moment.count,)):
+        if given.dtype.kind not in "iu" or given.shape not in ((), (state.count,)):
             raise ValidationError(
-                f"Actor.levels: expected a whole number or ({moment.count},) of them, got {given.dtype} {given.shape}"
+                f"Actor.levels: expected a whole number or ({state.count},) of them, got {given.dtype} {given.shape}"
             )
         if given.size and not -1 <= given.min() <= given.max() < len(character.levels):
             raise ValidationError(
                 f"Actor.levels: expected -1 (not drawn) to {len(character.levels) - 1}, got {given.min()} to {given.max()}"
             )
-        return np.broadcast_to(given.astype(np.int64), (moment.count,))
+        return np.broadcast_to(given.astype(np.int64), (state.count,))
 
     def _selector(self, character: Character) -> Selector:
         return Selector(character, pixels=self.pixels)
 
     @staticmethod
     def for_shadows(
-        moment: ActorState, own: Array, casts: list[Array], texels: list[float]
+        state: ActorState, own: Array, casts: list[Array], texels: list[float]
     ) -> tuple[Array, list[float]]:
         """The levels that cast shadows, `(N,)`: coarser than an instance's `own` where the map of shadows can hardly tell.
         `casts` are the instances in each cascade, with `texels` of so many metres. Also returns how far off, in metres, the
@@ -104,11 +104,11 @@ class Detail:
         levels, slack = own.copy(), [0.0] * len(texels)
         if not texels:
             return levels, slack
-        finest = np.full(moment.count, np.inf)
+        finest = np.full(state.count, np.inf)
         for some, texel in zip(casts, texels):
             finest[some] = np.minimum(finest[some], texel)
-        scale = np.linalg.norm(moment.world[:, :, :3], axis=1).max(1)
-        for number, level in enumerate(moment.actor.character.levels):
+        scale = np.linalg.norm(state.world[:, :, :3], axis=1).max(1)
+        for number, level in enumerate(state.actor.character.levels):
             mean, worst = level.lod.mean_error, level.lod.error
             if not number or mean is None or worst is None:
                 continue
@@ -118,12 +118,12 @@ class Detail:
             levels[coarser & np.isfinite(finest)] = number
         for i, some in enumerate(casts):
             for number in np.unique(levels[some & (levels > own)]).tolist():
-                off = moment.actor.character.levels[number].lod.mean_error or 0.0
+                off = state.actor.character.levels[number].lod.mean_error or 0.0
                 slack[i] = max(slack[i], 2 * off * float(scale[some & (levels == number)].max()))
         return levels, slack
 
 
-def _triangles(moment: ActorState, levels: Array) -> int:
+def _triangles(state: ActorState, levels: Array) -> int:
     """Triangles of instances at these levels."""
     counts = np.bincount(levels[levels >= 0], minlength=1).tolist()
-    return sum(n * level.triangle_count for n, level in zip(counts, moment.actor.character.levels))
+    return sum(n * level.triangle_count for n, level in zip(counts, state.actor.character.levels))

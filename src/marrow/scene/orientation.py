@@ -48,9 +48,9 @@ def _turn(forward: Array) -> float:
 def scene_facing(scene: Scene) -> float:
     """How far those in a scene are turned, in radians, where they agree; else 0."""
     found = []
-    for moment in actor_states(scene):
-        angle = facing(moment.actor.character)
-        ahead = moment.world[:, :, :3] @ np.array([math.sin(angle), 0.0, math.cos(angle)])
+    for state in actor_states(scene):
+        angle = facing(state.actor.character)
+        ahead = state.world[:, :, :3] @ np.array([math.sin(angle), 0.0, math.cos(angle)])
         found.append(ahead / np.maximum(np.linalg.norm(ahead, axis=-1, keepdims=True), 1e-30))
     if not found:
         return 0.0

@@ -47,7 +47,7 @@ class Actor:
     - `levels`: `"auto"` chooses each instance's level of detail by one pixel of error; a number or `(N,)` says it. An
       animator whose own `levels` are set keeps those.
     - `visible`: which meshes are shown, `(meshes,)` or `(N, meshes)`; None goes by the file and the clip.
-    - `shadows`: whether it casts any. `method`: how it is skinned, as in `mw.skin`.
+    - `shadows`: whether it casts any. `skinning`: how it is skinned, as in `mw.skin`.
 
     `pose`, `clip`, `time`, `transforms`, `tint`, `levels`, `visible` and `shadows` may be changed between pictures; what
     is wrong is an error where it is set.
@@ -68,7 +68,7 @@ class Actor:
         levels: ArrayLike | str = "auto",
         visible: ArrayLike | None = None,
         shadows: bool = True,
-        method: str | None = None,
+        skinning: str | None = None,
         name: str = "",
     ) -> None:
         self.animator: Animator | None = None
@@ -97,7 +97,7 @@ class Actor:
         self.levels: ArrayLike | str = levels
         self.visible: ArrayLike | None = visible
         self.shadows: bool = shadows
-        self.method: str | None = method
+        self.skinning: str | None = skinning
         self.name = _validate.name("Actor", "name", name) or self.character.name
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -206,8 +206,8 @@ _CHECKS: dict[str, Callable[[Actor, Any], Any]] = {
     "levels": _levels,
     "visible": _visible,
     "shadows": lambda _, value: _validate.flag("Actor", "shadows", value),
-    "method": lambda _, value: (
-        value if value is None else _validate.one_of("Actor", "method", value, SKINNING_METHODS)
+    "skinning": lambda _, value: (
+        value if value is None else _validate.one_of("Actor", "skinning", value, SKINNING_METHODS)
     ),
     "name": lambda _, value: _validate.name("Actor", "name", value),
 }

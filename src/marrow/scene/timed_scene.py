@@ -27,31 +27,31 @@ from marrow.scene.bounds import AXES, reach
 from marrow.scene.orientation import scene_facing
 from marrow.scene.scene import Actor, GpuInstances, Scene, chosen_clip
 
-__all__ = ["Step", "TimedScene", "character_of", "shot_of"]
+__all__ = ["Step", "TimedScene", "character_of", "timed_scene_of"]
 
 Array = NDArray[Any]
 Step = tuple[float, str, Any]
 """When a parameter is set, its name and its value; None pulls a trigger."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 MOST_LOOKS = 48
-"""Moments of a shot that are looked at to find out where the camera has to stand."""
+"""Moments of a timed scene that are looked at to find out where the camera has to stand."""
 CLOSE = 0.95
 """How much room each of a crowd has, in radii."""
 ROOM = 1.15
 """How far things side by side are apart, in widths."""
 
 
-class Part:
-    """Something in a shot that moves: `seek` brings it to a time."""
+class MovingPart:
+    """Something in a timed scene that moves: `seek` brings it to a time."""
 
     duration = 0.0
 
     def seek(self, time: float) -> None:
-        """Shows it at `time`, in seconds from the beginning of the shot."""
+        """Shows it at `time`, in seconds from the beginning of the scene."""
 
 
 @dataclass(eq=False)
-class ClipPart(Part):
+class ClipPart(MovingPart):
     """A clip, over and over again."""
 
     actor: Actor
@@ -67,7 +67,7 @@ class ClipPart(Part):
 
 
 @dataclass(eq=False)
-class AnimatorPart(Part):
+class AnimatorPart(MovingPart):
     """An animator that runs on from where it is, with parameters that are set on the way."""
 
     animator: Animator
@@ -114,9 +114,9 @@ class TimedScene:
     """A scene and what moves in it. `duration` is how long that takes, in seconds; 0 where nothing moves, or never ends."""
 
     scene: Scene
-    parts: Sequence[Part] = ()
+    parts: Sequence[MovingPart] = ()
     made: bool = field(default=True)
-    """Whether the scene was made for this shot, and not by the user."""
+    """Whether the scene was made here, and not by the user."""
 
     @cached_property
     def facing(self) -> float:
@@ -153,7 +153,7 @@ class TimedScene:
         return chosen, [reach(self.seek(float(time)), directions) for time in chosen]
 
 
-def shot_of(
+def timed_scene_of(
     thing: Any,
     *,
     clip: str | int | Clip | None = None,
@@ -167,7 +167,7 @@ def shot_of(
     skinning: str | None = None,
     moving: bool = False,
 ) -> TimedScene:
-    """A shot of anything that can be drawn. `moving` plays the first clip where none is named."""
+    """A timed scene of anything that can be drawn. `moving` plays the first clip where none is named."""
     if isinstance(thing, Scene):
         _none_of(
             "a Scene says itself what it shows",
@@ -191,14 +191,14 @@ def shot_of(
     if isinstance(thing, (list, tuple)):
         if not thing:
             raise ValidationError("render: the list is empty: there is nothing to draw")
-        shots = [
-            shot_of(
+        scenes = [
+            timed_scene_of(
                 one, clip=clip, pose=pose, time=time, graph=graph, steps=steps, character=character, crowd=crowd,
                 skinning=skinning, moving=moving,
             )
             for one in thing
         ]  # fmt: skip
-        return side_by_side(shots)
+        return side_by_side(scenes)
     actor, part = _cast(
         thing, clip, pose, time, graph, steps, character, crowd,
         skinning, moving,
@@ -217,7 +217,7 @@ def _cast(
     crowd: int | None,
     skinning: str | None,
     moving: bool,
-) -> tuple[Actor, Part | None]:
+) -> tuple[Actor, MovingPart | None]:
     """The actor that a thing becomes, and what moves it."""
     if isinstance(thing, Actor):
         _none_of("an Actor has them", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
@@ -282,7 +282,7 @@ def _steps(parameters: Any, steps: Any) -> tuple[Step, ...]:
     )
 
 
-def _own_parts(actor: Actor) -> list[Part]:
+def _own_parts(actor: Actor) -> list[MovingPart]:
     """What moves of an actor of the user's own."""
     if actor.animator is not None and actor.crowd is None:
         return [AnimatorPart(actor.animator)]
@@ -354,9 +354,9 @@ def _spread(animator: Animator, count: int | None) -> None:
     """Puts a crowd around the origin, each at a distance and turned a little."""
     if count is None:
         return
-    from marrow.lod.extent import moving_ball
+    from marrow.lod.bounding_spheres import moving_bounding_sphere
 
-    x, _, z, radius = moving_ball(animator.character)[0].astype(np.float64)
+    x, _, z, radius = moving_bounding_sphere(animator.character)[0].astype(np.float64)
     gap = CLOSE * max(float(radius), 1e-9)
     # Like the seeds of a sunflower: as dense everywhere, in no rows.
     k = np.arange(count)
@@ -364,27 +364,27 @@ def _spread(animator: Animator, count: int | None) -> None:
     places = np.stack([away * np.cos(around) - x, 0 * away, away * np.sin(around) - z], axis=1)
     angle = 0.5 * ((k * GOLDEN * 7) % 1 - 0.5)
     turns = np.stack([0 * angle, np.sin(angle / 2), 0 * angle, np.cos(angle / 2)], axis=1)
-    animator.set_place(places, turns)
+    animator.root.set(places, turns)
 
 
-def side_by_side(shots: Sequence[TimedScene]) -> TimedScene:
-    """Several shots in one, from left to right as a viewer in front of them sees it."""
+def side_by_side(scenes: Sequence[TimedScene]) -> TimedScene:
+    """Several scenes in one, from left to right as a viewer in front of them sees it."""
     scene = Scene()
-    parts: list[Part] = []
+    parts: list[MovingPart] = []
     at, before = 0.0, 0.0
-    for k, shot in enumerate(shots):
-        times = np.linspace(0.0, shot.duration, 9) if shot.moves else np.zeros(1)
-        points = np.concatenate([*shot.survey(times, AXES)[1], np.zeros((0, 3))])
+    for k, timed in enumerate(scenes):
+        times = np.linspace(0.0, timed.duration, 9) if timed.moves else np.zeros(1)
+        points = np.concatenate([*timed.survey(times, AXES)[1], np.zeros((0, 3))])
         low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else (np.zeros(3), np.zeros(3))
         width = float(high[0] - low[0])
         at += ROOM * (before + width) / 2 if k else 0.0
         before = width
         move = affine.identity((), np.float64)
         move[0, 3] = at - (low[0] + high[0]) / 2
-        for actor in shot.scene.actors:
+        for actor in timed.scene.actors:
             _shift(actor, move)
             scene.add(actor)
-        parts += shot.parts
+        parts += timed.parts
     return TimedScene(scene, parts)
 
 
@@ -392,8 +392,8 @@ def _shift(actor: Actor, move: Array) -> None:
     if actor.parent is not None:
         return
     if actor.transforms is None and actor.animator is not None:
-        place = actor.animator.place
-        actor.animator.set_place(np.asarray(place.translation) + move[:, 3])
+        place = actor.animator.root
+        actor.animator.root.set(np.asarray(place.translation) + move[:, 3])
         return
     given = (
         affine.identity((), np.float64)

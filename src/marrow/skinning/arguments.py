@@ -27,11 +27,11 @@ def check_thing(who: str, thing: Any, skeleton: Any) -> None:
         raise WrongTypeError(f"{who}: skeleton: expected a Skeleton, got {_validate.shown(skeleton)}")
 
 
-def check_options(who: str, method: Any, influences: Any = None, out: Any = None) -> int | None:
+def check_options(who: str, skinning: Any, influences: Any = None, out: Any = None) -> int | None:
     """`influences` as an int; errors for what no option can be."""
-    if method is not None and (not isinstance(method, str) or method not in SKINNING_METHODS):
+    if skinning is not None and (not isinstance(skinning, str) or skinning not in SKINNING_METHODS):
         raise ValidationError(
-            f"{who}: method must be one of {', '.join(SKINNING_METHODS)}, got {_validate.shown(method)}"
+            f"{who}: skinning must be one of {', '.join(SKINNING_METHODS)}, got {_validate.shown(skinning)}"
         )
     if out is not None and not isinstance(out, Surface):
         raise WrongTypeError(f"{who}: out: expected a Surface, got {_validate.shown(out)}")

@@ -52,7 +52,7 @@ def bounds(
     pose: Pose | Array,
     *,
     exact: bool = True,
-    method: str | None = None,
+    skinning: str | None = None,
     morphs: Array | None = None,
     skeleton: Skeleton | None = None,
     threads: int | None = 1,
@@ -62,7 +62,7 @@ def bounds(
     `exact=True` skins every vertex. `exact=False` never does: it moves a box per joint instead, costs microseconds, and
     always contains the exact box (it is what to cull with).
     """
-    check_options("bounds", method)
+    check_options("bounds", skinning)
     exact = flag("bounds", "exact", exact)
     motion = resolve(thing, pose, skeleton, morphs)
     F = len(motion.matrices)
@@ -75,7 +75,7 @@ def bounds(
             part = motion.matrices[first : first + step].reshape(-1, motion.matrices.shape[1], 3, 4)
             weights = None if motion.morphs is None else motion.morphs[first : first + step]
             points = skin(
-                thing, part, method=method, morphs=weights, normals=False, threads=threads
+                thing, part, skinning=skinning, morphs=weights, normals=False, threads=threads
             ).positions
             low[first : first + step], high[first : first + step] = points.min(-2), points.max(-2)
     elif V:
@@ -84,7 +84,7 @@ def bounds(
             on = np.abs(layout_of(thing).target_weights(motion.morphs))
         by_joint: Boxes = derived(thing, "boxes by joint", lambda: boxes_by_joint(thing, palette_of(thing)))
         linear_box(motion.matrices, by_joint, on, low, high)
-        if any((method or m.skinning) != "linear" for m in meshes):
+        if any((skinning or m.skinning) != "linear" for m in meshes):
             palette = palette_of(thing)
             by_set: Boxes = derived(thing, "boxes by set", lambda: boxes_by_set(thing, palette))
             rigid_box(motion.matrices, bind_positions(palette), by_set, on, low, high)

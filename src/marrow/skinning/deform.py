@@ -19,7 +19,7 @@ from marrow.animation.kinematics import (
 )
 from marrow.errors import NotEnoughMemoryError, ValidationError
 from marrow.kernels.jobs import Job, thread_count, worth
-from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.memory import readonly
 from marrow.kernels.poses import dual_quaternions
 from marrow.kernels.skinning import SkinWork, skin_kernel
@@ -44,7 +44,7 @@ CHUNKS = 8
 SCRATCH = np.zeros(0, np.float32)
 
 
-class Motion(NamedTuple):
+class PoseMatrices(NamedTuple):
     """What moves the vertices: flat skinning matrices `(F, P, 12)`, morph channel weights `(F, M)`, batch shape."""
 
     matrices: Array
@@ -74,7 +74,7 @@ def bind_positions(palette: Palette) -> Array:
 
 def resolve(
     thing: Character | Mesh, pose: Pose | Array, skeleton: Skeleton | None, morphs: Array | None
-) -> Motion:
+) -> PoseMatrices:
     """Skinning matrices and morph weights of what a caller may pass as `pose`."""
     check_thing("skin", thing, skeleton)
     palette = palette_of(thing)
@@ -107,14 +107,14 @@ def resolve(
         channels = None if skeleton is None else len(skeleton.morph_names)
         morphs = morph_weights(thing, morphs, batch, channels)
         morphs = morphs.reshape(len(flat), morphs.shape[-1])
-    return Motion(flat, morphs, batch)
+    return PoseMatrices(flat, morphs, batch)
 
 
 def skin(
     thing: Character | Mesh,
     pose: Pose | Array,
     *,
-    method: str | None = None,
+    skinning: str | None = None,
     influences: int | None = None,
     normals: bool = True,
     tangents: bool = True,
@@ -126,7 +126,7 @@ def skin(
     """Deforms a character, or one mesh, by a pose or a batch of poses.
 
     `pose` is a `Pose`, or skinning matrices `(..., P, 3, 4)` such as `animator.matrices` (then `morphs (..., M)` are the
-    morph weights, if any). `method` is `linear`, `dual_quaternion` or `blended`; None takes what each mesh's author asked
+    morph weights, if any). `skinning` is `linear`, `dual_quaternion` or `blended`; None takes what each mesh's author asked
     for. `influences` limits the influences per vertex to the strongest few. `threads=None` uses all cores where the work is
     worth it. `out`, a `Surface` of the right shapes, is written into and returned.
     """
@@ -137,15 +137,15 @@ def skin(
         and type(threads) is int
         and threads == 1
     ):
-        known = _known_plan(thing, method, influences)
+        known = _known_plan(thing, skinning, influences)
         if known is not None and known.run_bound(pose, normals, tangents, out):
             return out
-    influences = check_options("skin", method, influences, out)
+    influences = check_options("skin", skinning, influences, out)
     normals, tangents = flag("skin", "normals", normals), flag("skin", "tangents", tangents)
     threads = thread_count(threads)
     motion = resolve(thing, pose, skeleton, morphs)
     try:
-        return _skinned(thing, motion, method, influences, normals, tangents, threads, out)
+        return _skinned(thing, motion, skinning, influences, normals, tangents, threads, out)
     except MemoryError:
         V = sum(m.vertex_count for m in (thing.meshes if isinstance(thing, Character) else (thing,)))
         F = len(motion.matrices)
@@ -158,14 +158,14 @@ def skin(
 def _skinned(
     thing: Character | Mesh,
     motion: Any,
-    method: str | None,
+    skinning: str | None,
     influences: int | None,
     normals: bool,
     tangents: bool,
     threads: int,
     out: Surface | None,
 ) -> Surface:
-    plan: _Plan = derived(thing, ("plan", method, influences), lambda: _Plan(thing, method, influences))
+    plan: _Plan = derived(thing, ("plan", skinning, influences), lambda: _Plan(thing, skinning, influences))
     V, F = plan.vertex_count, len(motion.matrices)
     normals = normals and plan.has_normals
     tangents = tangents and normals and plan.has_tangents
@@ -185,26 +185,26 @@ def _skinned(
     return out if whole else Surface(p, n, t)  # type: ignore[return-value]
 
 
-def _known_plan(thing: Any, method: Any, influences: Any) -> _Plan | None:
+def _known_plan(thing: Any, skinning: Any, influences: Any) -> _Plan | None:
     """The plan made for such a call before, if there was one."""
     try:
-        plan: _Plan | None = thing.__dict__["_derived"].get(("plan", method, influences))
+        plan: _Plan | None = thing.__dict__["_derived"].get(("plan", skinning, influences))
     except (AttributeError, KeyError, TypeError):
         return None
     return plan
 
 
 class _Plan:
-    """How a character is skinned: its meshes grouped by method, worked out once."""
+    """How a character is skinned: its meshes grouped by how they are skinned, worked out once."""
 
-    def __init__(self, thing: Character | Mesh, method: str | None, influences: int | None) -> None:
+    def __init__(self, thing: Character | Mesh, skinning: str | None, influences: int | None) -> None:
         meshes = thing.meshes if isinstance(thing, Character) else (thing,)
         self.vertex_count = sum(m.vertex_count for m in meshes)
         self.has_normals = any(m.normals is not None for m in meshes)
         self.has_tangents = any(m.tangents is not None for m in meshes)
         members: dict[str, list[int]] = {}
         for i, m in enumerate(meshes):
-            chosen = method or m.skinning
+            chosen = skinning or m.skinning
             if chosen == "blended" and m.dual_quaternion_weights is None:
                 raise ValidationError(
                     f"skin: {m!r} has no dual_quaternion_weights, which blended skinning needs"
@@ -248,18 +248,18 @@ class _Plan:
 
 
 class _Group:
-    """Meshes that are skinned by one method in one kernel call."""
+    """Meshes that are skinned in one way, in one kernel call."""
 
     def __init__(
         self,
         thing: Character | Mesh,
-        method: str,
+        skinning: str,
         members: tuple[int, ...] | None,
         influences: int | None,
         vertex_count: int,
     ) -> None:
-        self.method, self.vertex_count, self.palette = method, vertex_count, palette_of(thing)
-        self.dual = method != "linear"
+        self.skinning, self.vertex_count, self.palette = skinning, vertex_count, palette_of(thing)
+        self.dual = skinning != "linear"
         self.layout = layout_of(thing, members=members, influences=influences, lead_first=self.dual)
         self.pivots, self.used = bind_positions(self.palette), np.unique(self.layout.joints)
         self.blocks, self.targets = self.layout.block_count, sum(map(len, self.layout.targets))
@@ -269,12 +269,12 @@ class _Group:
         self._splits = FramePool(
             lambda: dual_quaternions.frame(pivots=self.pivots, used=self.used, scratch=np.empty(32))
         )
-        self._pools: dict[tuple[str, int, bool], FramePool[Frame]] = {}
+        self._pools: dict[tuple[str, int, bool], FramePool[CallFrame]] = {}
         self._apart: list[int] = []
 
-    def _frames(self, method: str, vectors: int, morphs: bool) -> FramePool[Frame]:
-        """Frames of the kernel for a method and outputs, with the layout in them."""
-        key = (method, vectors, morphs)
+    def _frames(self, skinning: str, vectors: int, morphs: bool) -> FramePool[CallFrame]:
+        """Frames of the kernel for a way of skinning and outputs, with the layout in them."""
+        key = (skinning, vectors, morphs)
         if key not in self._pools:
             layout = self.layout
             shared = {name: getattr(layout, name) for name in SkinWork._fields if hasattr(layout, name)}
@@ -285,7 +285,7 @@ class _Group:
             work = SkinWork(
                 **{**shared, **lent, **sizes, **({} if morphs else {"morph_start": self.no_morphs})}
             )
-            kernel = skin_kernel(method, vectors)
+            kernel = skin_kernel(skinning, vectors)
             self._pools[key] = FramePool(lambda: kernel.frame(work=work, f0=0, f1=0, b0=0, b1=self.blocks))
         return self._pools[key]
 
@@ -308,8 +308,8 @@ class _Group:
         frames.give(frame)
         return apart
 
-    def _split(self, frame: Frame, matrices: Array) -> list[tuple[int, int, str]]:
-        """Matrices as dual quaternions and stretches, which the frame keeps. Returns the method for each run of poses: what
+    def _split(self, frame: CallFrame, matrices: Array) -> list[tuple[int, int, str]]:
+        """Matrices as dual quaternions and stretches, which the frame keeps. Returns the way for each run of poses: what
         a pose's vertices are must not depend on how other poses of the batch stretch."""
         F, P = matrices.shape[:2]
         if "dual" not in frame.kept or frame.kept["dual"].shape[0] != F:
@@ -321,17 +321,17 @@ class _Group:
             )
         frame.lend("matrices", matrices)
         frame.run()
-        if self.method == "blended":
-            return [(0, F, self.method)]
+        if self.skinning == "blended":
+            return [(0, F, self.skinning)]
         kinds = frame.kept["kinds"]
         edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), F] if F > 1 else [0, F]
         return [(a, b, ("rigid", "uniform", "stretch")[kinds[a]]) for a, b in itertools.pairwise(edges)]
 
-    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
+    def run(self, motion: PoseMatrices, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
         layout, inputs = self.layout, {"work.matrices": motion.matrices}
         F = len(motion.matrices)
-        split, parts = None, [(0, F, self.method)]
+        split, parts = None, [(0, F, self.skinning)]
         if self.dual:
             split = self._splits.take()
             parts = self._split(split, motion.matrices)
@@ -352,15 +352,15 @@ class _Group:
         if vectors > 1:
             inputs["work.out_t"] = t  # type: ignore[assignment]
 
-        for first, last, method in parts:
-            frames = self._frames(method, vectors, "work.morph_weights" in inputs)
+        for first, last, skinning in parts:
+            frames = self._frames(skinning, vectors, "work.morph_weights" in inputs)
             self._run_part(frames, inputs, first, last, vectors, threads)
         if split is not None and F == 1:
             self._splits.give(split)
 
     def _run_part(
         self,
-        frames: FramePool[Frame],
+        frames: FramePool[CallFrame],
         inputs: dict[str, Array],
         first: int,
         last: int,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marrow.studio.handle import View, view
+    from marrow.studio.handle import StudioView, view
 
-__all__ = ["View", "view"]
+__all__ = ["StudioView", "view"]
 
 
 def __getattr__(name: str) -> Any:

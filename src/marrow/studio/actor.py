@@ -1,4 +1,4 @@
-"""`Actor`: a character in a slot of the studio with the animators that move it, clip by clip or by a
+"""`StudioActor`: a character in a slot of the studio with the animators that move it, clip by clip or by a
 graph."""
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from marrow.graph.inspection import GraphMoment
 from marrow.math import affine
 from marrow.model import Character
 from marrow.scene.camera import Camera
-from marrow.studio.assets import Asset, MorphWeights, describe, described_again, frame_rate
+from marrow.studio.assets import DescribedCharacter, MorphWeights, describe, described_again, frame_rate
 from marrow.studio.budget import check_character
 from marrow.studio.frames import CompactGroup, pack_frame
 from marrow.studio.graphs import describe_graph
-from marrow.studio.levels import LevelGroup, LevelPlan
+from marrow.studio.levels import LevelPlan, SentGroup
 from marrow.studio.shown import rest_box_shown
 from marrow.studio.travel import Travel
 from marrow.studio.wire import COMPACT_FROM, Wire
 
-__all__ = ["Actor", "Looks", "Origin", "Picture"]
+__all__ = ["Looks", "Origin", "Picture", "StudioActor"]
 
 Array = NDArray[Any]
 WARM_UP_SECONDS = 3.0
@@ -75,7 +75,7 @@ class Picture:
     """Weights of the morph targets `(N, T)`."""
     placements: Array
     palette: int
-    groups: list[LevelGroup] = field(default_factory=list)
+    groups: list[SentGroup] = field(default_factory=list)
     """Instances by level of detail."""
     wire: Wire | None = None
     """What encodes it for pages that take it compact."""
@@ -85,18 +85,18 @@ class Picture:
     _encoded: dict[tuple[int, bytes], CompactGroup | None] = field(default_factory=dict)
 
     @property
-    def many(self) -> list[LevelGroup]:
+    def many(self) -> list[SentGroup]:
         """The groups of a crowd, which may be sent compact; none of a few."""
         if self.wire is None or self.count < COMPACT_FROM:
             return []
-        return self.groups or [LevelGroup(0, np.arange(self.count), self._all)]
+        return self.groups or [SentGroup(0, np.arange(self.count), self._all)]
 
     @property
     def _all(self) -> Array:
         assert self.matrices is not None
         return self.matrices
 
-    def encoded(self, group: LevelGroup, rows: Array) -> CompactGroup | None:
+    def encoded(self, group: SentGroup, rows: Array) -> CompactGroup | None:
         """Some instances of a group, compact, once for all pages that want the same; None where they cannot be."""
         assert self.wire is not None
         key = (group.level, rows.tobytes())
@@ -163,7 +163,7 @@ class Steered:
                 self.first[old] = was
 
 
-class Actor:
+class StudioActor:
     """A character, its graph if it has one, and how both are played for a crowd of `count`."""
 
     def __init__(
@@ -186,7 +186,7 @@ class Actor:
         self.plan = LevelPlan(character)
         """The levels of detail that pages can draw."""
         self.wire = Wire(character)
-        self._asset: Asset | None = None
+        self._asset: DescribedCharacter | None = None
         self._asset_lock = threading.Lock()
         self._placements = np.zeros((0, 3, 4), np.float32)
         self.stands: Array | None = None
@@ -207,21 +207,21 @@ class Actor:
         self.animator: Animator = animator or self._new_animator(1)
         self.given = animator is not None
         """Whether a program made the animator, and may want to update it itself."""
-        playing = self.animator.clip if self.mode == "clip" else None
+        playing = self.animator.playback.clip if self.mode == "clip" else None
         self.clip: str | None = playing[0] if isinstance(playing, list) else playing
         if not self.given:
             # A first look compiles what later ones need, here rather than in the loop that serves the pages.
-            self.animator.matrices_and_morphs()
+            self.animator.evaluation.matrices_and_morphs()
 
     @property
-    def asset(self) -> Asset:
+    def asset(self) -> DescribedCharacter:
         """What the page draws it from, worked out when it is first asked for."""
         with self._asset_lock:
             if self._asset is None:
                 self._asset = describe(self.character, self.slot, self.graph_info)
             return self._asset
 
-    def take_asset(self, other: Actor) -> None:
+    def take_asset(self, other: StudioActor) -> None:
         """Takes over what pages draw another actor from: a character with the same meshes, and other clips or another
         graph."""
         with other._asset_lock:
@@ -305,9 +305,9 @@ class Actor:
             if np.ndim(self.animator.matrices) == 3:  # made for one character, so it cannot grow
                 self.animator, had = self._new_animator(count), 0
             elif count > had:
-                self.animator.add(count - had)
+                self.animator.instances.add(count - had)
             else:
-                self.animator.remove(instances=np.arange(count, had))
+                self.animator.instances.remove(np.arange(count, had))
             self.set_parameters(parameters)
             self.warm_up(had)
         else:
@@ -349,14 +349,14 @@ class Actor:
     @property
     def _times(self) -> Array:
         """Where the clip is, for each instance `(N,)`."""
-        return np.reshape(self.animator.time, (-1,)).astype(np.float64)
+        return np.reshape(self.animator.playback.time, (-1,)).astype(np.float64)
 
     @property
     def time(self) -> float:
         """Where the clip is, for the first instance."""
         if self.mode != "clip" or not self.clip:
             return 0.0
-        time = self.animator.time
+        time = self.animator.playback.time
         return time if isinstance(time, float) else float(time[0])
 
     @property
@@ -396,7 +396,7 @@ class Actor:
             self.animator.levels = levels
         if self.animator.levels is not None and self.plan.usable:
             return self._picture_by_level(frame, time, placements)
-        matrices, channels = self.animator.matrices_and_morphs()
+        matrices, channels = self.animator.evaluation.matrices_and_morphs()
         matrices = matrices.reshape(self.count, *matrices.shape[-3:])
         channels = channels.reshape(self.count, channels.shape[-1])
         palette, targets = matrices.shape[1], self.targets_of(channels)
@@ -407,7 +407,7 @@ class Actor:
     def _picture_by_level(self, frame: int, time: float, placements: Array) -> Picture:
         channels = np.zeros((self.count, len(self.character.skeleton.morph_names)), np.float32)
         groups = []
-        for group in self.animator.level_groups():
+        for group in self.animator.evaluation.level_groups():
             channels[group.instances] = group.morphs
             groups.append(self.plan.group(group.level, group.instances, group.matrices))
         targets, palette = self.targets_of(channels), len(self.character.palette)
@@ -445,7 +445,7 @@ class Actor:
         """What the graph does; None where there is none, or it cannot be told."""
         if self.mode != "graph" or self.animator.graph is None:
             return None
-        return self.animator.inspect(self.count - 1)
+        return self.animator.evaluation.inspect(self.count - 1)
 
 
 def _rings(count: int) -> Array:

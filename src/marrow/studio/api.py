@@ -19,7 +19,7 @@ from marrow.studio.parcel import safe_name
 from marrow.studio.pieces import Pieces
 
 if TYPE_CHECKING:
-    from marrow.studio.actor import Actor
+    from marrow.studio.actor import StudioActor
     from marrow.studio.app import Studio
 
 __all__ = ["Api"]
@@ -59,7 +59,7 @@ class Api:
         return self.studio.hub.desk.turn(self.studio.page_of(request))
 
     # -- characters ------------------------------------------------------------------------------------------
-    def _actor(self, slot: int) -> Actor:
+    def _actor(self, slot: int) -> StudioActor:
         actor = self.studio.session.shown(slot)
         if actor is None:
             raise HTTPException(404, f"there is no character in slot {slot}")
@@ -94,7 +94,7 @@ class Api:
         return Pieces(np.ascontiguousarray(moved, "<f4").tobytes(), media_type="application/octet-stream")
 
     # -- clips -----------------------------------------------------------------------------------------------
-    def _clip(self, request: Request) -> tuple[Actor, str]:
+    def _clip(self, request: Request) -> tuple[StudioActor, str]:
         actor = self._actor(_number(request, "slot", 0))
         clip = request.query_params.get("clip", "")
         if clip not in actor.character.clips:
@@ -106,7 +106,7 @@ class Api:
         return actor.character, clip, self._joint_number(actor, request)
 
     @staticmethod
-    def _joint_number(actor: Actor, request: Request) -> int:
+    def _joint_number(actor: StudioActor, request: Request) -> int:
         joint, joints = _number(request, "joint", 0), len(actor.character.skeleton)
         if joint >= joints:
             raise HTTPException(404, f"there is no joint {joint}: the skeleton has {joints}")
@@ -176,7 +176,7 @@ class Api:
             return _json(joint_numbers(actor, self._joint_number(actor, request), instance))
 
     @staticmethod
-    def _instance(actor: Actor, request: Request) -> int:
+    def _instance(actor: StudioActor, request: Request) -> int:
         instance = _number(request, "instance", 0)
         if instance >= actor.count:
             raise HTTPException(404, f"there is no instance {instance}: there are {actor.count}")
@@ -196,8 +196,8 @@ class Api:
             raise HTTPException(404, f"there is no instance {instance}: there are {picture.count}")
         level, matrices = picture.of(instance)
         matrices, morphs = matrices.copy(), picture.channels[instance].copy()
-        method = request.query_params.get("method") or None
-        surface = await self._work(request, _skin, actor, level, matrices, morphs, method)
+        skinning = request.query_params.get("skinning") or None
+        surface = await self._work(request, _skin, actor, level, matrices, morphs, skinning)
         headers = {"x-marrow-frame": str(picture.frame), "x-marrow-level": str(level)}
         data = np.ascontiguousarray(surface, "<f4").tobytes()
         return Pieces(data, media_type="application/octet-stream", headers=headers)
@@ -238,15 +238,15 @@ def _number(request: Request, name: str, default: int, *, most: int = 10**9) -> 
     return int(text)
 
 
-def _skin(actor: Actor, level: int, matrices: Any, morphs: Any, method: str | None) -> Any:
+def _skin(actor: StudioActor, level: int, matrices: Any, morphs: Any, skinning: str | None) -> Any:
     from marrow.skinning import skin
 
     options = {"morphs": morphs} if morphs.size else {}
     shown = actor.character.levels[level]
-    return skin(shown, matrices, method=method, normals=False, tangents=False, **options).positions
+    return skin(shown, matrices, skinning=skinning, normals=False, tangents=False, **options).positions
 
 
-def _exported(actor: Actor, clips: list[str]) -> bytes:
+def _exported(actor: StudioActor, clips: list[str]) -> bytes:
     import tempfile
 
     from marrow.io import save

@@ -21,7 +21,7 @@ from starlette.websockets import WebSocket
 from marrow.errors import MarrowError, UnknownNameError
 from marrow.studio import protocol as p
 from marrow.studio.api import Api
-from marrow.studio.guard import Guard, Keys
+from marrow.studio.guard import AccessKeys, Guard
 from marrow.studio.hub import Hub, greeting
 from marrow.studio.jobs import Jobs
 from marrow.studio.parcel import remove_left_behind
@@ -30,7 +30,7 @@ from marrow.studio.turns import Crowded, Turns
 from marrow.studio.uploads import Uploads
 
 if TYPE_CHECKING:
-    from marrow.studio.actor import Actor
+    from marrow.studio.actor import StudioActor
     from marrow.studio.scenes import StageScene
 
 __all__ = ["MAX_UPLOAD_BYTES", "STATIC", "Studio"]
@@ -64,7 +64,7 @@ class Studio:
         self.jobs = Jobs(self)
         self.hub.carry_out = self.jobs.carry_out
         self.uploads = Uploads(self, max_upload_bytes)
-        self.keys = Keys(token, hosts=hosts, any_address=any_address)
+        self.keys = AccessKeys(token, hosts=hosts, any_address=any_address)
         self.working = Turns(WORKERS, waiting=WAITING)
         self.app = Starlette(
             routes=[
@@ -148,7 +148,7 @@ class Studio:
 
     def show(
         self,
-        actor: Actor,
+        actor: StudioActor,
         *,
         keep: bool = False,
         meshes: bool = True,

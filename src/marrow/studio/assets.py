@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 from marrow.model import Character, Clip, Material, Mesh, Socket
 from marrow.model.material import Texture
 from marrow.model.morph import target_weights
-from marrow.motion.helpers import helper_joints
+from marrow.motion.helper_joints import helper_joints
 from marrow.skinning.deform import bind_positions
 from marrow.studio import description as d
-from marrow.studio.levels import LevelPlan, Sent
+from marrow.studio.levels import LevelPlan, SentLevel
 from marrow.studio.ready import HINT, labels, offer
 from marrow.studio.shown import hidden, rest_box_shown
 
-__all__ = ["Asset", "clip_infos", "describe", "described_again", "frame_rate"]
+__all__ = ["DescribedCharacter", "clip_infos", "describe", "described_again", "frame_rate"]
 
 Array = NDArray[Any]
 ALIGNMENT = 16
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/avif", "image/gif", "image/bmp")
 
 
-class Asset(msgspec.Struct, frozen=True):
+class DescribedCharacter(msgspec.Struct, frozen=True):
     """A described character: what `/api/character` and `/api/character/buffers` answer."""
 
     info: d.CharacterInfo
@@ -66,7 +66,7 @@ class _Blob:
         return info
 
 
-def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Asset:
+def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> DescribedCharacter:
     """Everything the page needs to draw a character once frames come in."""
     skeleton, palette, blob = character.skeleton, character.palette, _Blob()
     buffers = {
@@ -120,10 +120,12 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Asse
         graph_hint=HINT,
         hidden=hidden(character),
     )
-    return Asset(info, b"".join(blob.parts))
+    return DescribedCharacter(info, b"".join(blob.parts))
 
 
-def described_again(asset: Asset, character: Character, graph: d.GraphInfo | None) -> Asset:
+def described_again(
+    asset: DescribedCharacter, character: Character, graph: d.GraphInfo | None
+) -> DescribedCharacter:
     """What is described already, of a character with other clips or another graph."""
     info = msgspec.structs.replace(
         asset.info,
@@ -132,10 +134,10 @@ def described_again(asset: Asset, character: Character, graph: d.GraphInfo | Non
         graph=graph,
         graph_offer=offer(character) if graph is None else None,
     )
-    return Asset(info, asset.blob)
+    return DescribedCharacter(info, asset.blob)
 
 
-def _level(level: Character, sent: Sent, known: dict[tuple[str, str], int], blob: _Blob) -> d.LevelInfo:
+def _level(level: Character, sent: SentLevel, known: dict[tuple[str, str], int], blob: _Blob) -> d.LevelInfo:
     """A level of detail. Its meshes use entries of the character's palette and the character's morph weights."""
     meshes = []
     for mesh, slots in zip(level.meshes, level.palette.mesh_slots):

@@ -13,7 +13,7 @@ from marrow.errors import MarrowError
 from marrow.io import cache
 from marrow.io.clips import all_tracks, named_clips
 from marrow.model import Character, Skeleton
-from marrow.motion.mapping import BODY, BoneMap
+from marrow.motion.bone_map import BODY, BoneMap
 from marrow.motion.retarget import Retargeter
 from marrow.motion.rig import find_rig
 from marrow.report import ReportBuilder

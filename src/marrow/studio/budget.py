@@ -20,7 +20,7 @@ def check_character(character: Character) -> None:
     """An error where a character would take more memory than a studio should."""
     meshes, vertices = len(character.meshes), character.vertex_count
     if vertices > MAX_VERTICES or meshes > MAX_MESHES:
-        from marrow.io.lint.extent import distinct
+        from marrow.io.lint.rest_bounds import distinct
 
         mesh, uses = max(distinct(character), key=lambda found: found[0].vertex_count * found[1])
         often = (

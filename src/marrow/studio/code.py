@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marrow.studio.actor import Actor
+    from marrow.studio.actor import StudioActor
     from marrow.studio.session import Session
 
 __all__ = ["python_code"]
@@ -55,7 +55,7 @@ def python_code(session: Session) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _running(actor: Actor, session: Session) -> list[str]:
+def _running(actor: StudioActor, session: Session) -> list[str]:
     """As long as the graph has run, with what was set and fired on the way, when it was."""
     begin = max(actor.ran - LONGEST, 0.0)
     known = actor.graph.parameters if actor.graph else {}
@@ -97,7 +97,7 @@ def _updates(seconds: float) -> list[str]:
     return [*whole, f"animator.update({rest:.6f})"] if rest > 1e-5 else whole
 
 
-def _character(actor: Actor) -> str:
+def _character(actor: StudioActor) -> str:
     origin = actor.origin
     if origin.kind == "sample":
         note = f"  # and the clips of {', '.join(origin.clips)}" if origin.clips else ""
@@ -108,7 +108,7 @@ def _character(actor: Actor) -> str:
     return f"...  # {actor.character.name or 'a character'} made in Python"
 
 
-def _graph(actor: Actor) -> str:
+def _graph(actor: StudioActor) -> str:
     origin = actor.origin
     if origin.graph is not None:
         return f"mw.load_graph({origin.graph!r})"

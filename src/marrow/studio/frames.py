@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 
-__all__ = ["CompactGroup", "Frame", "pack_compact", "pack_frame", "unpack_frame"]
+__all__ = ["CompactGroup", "DecodedFrame", "pack_compact", "pack_frame", "unpack_frame"]
 
 Array = NDArray[Any]
 
@@ -124,7 +124,7 @@ def _halves(values: Array) -> bytes:
     return data + bytes(len(data) % 4)
 
 
-class Frame(msgspec.Struct, frozen=True):
+class DecodedFrame(msgspec.Struct, frozen=True):
     """A binary frame, taken apart: `matrices`, or `groups` of (level, instances, matrices), or `compact` groups with their
     `reach`."""
 
@@ -140,7 +140,7 @@ class Frame(msgspec.Struct, frozen=True):
     reach: float = 0.0
 
 
-def unpack_frame(data: bytes) -> Frame:
+def unpack_frame(data: bytes) -> DecodedFrame:
     """The inverse of `pack_frame`, for tests and other clients."""
     if len(data) < FRAME_HEADER.size:
         raise ValidationError(f"a frame has at least {FRAME_HEADER.size} bytes, this one has {len(data)}")
@@ -166,7 +166,7 @@ def unpack_frame(data: bytes) -> Frame:
     *found, morphs, placements = np.split(words[at:].view("<f4"), np.cumsum(sizes)[:-1])
     by_level = bool(flags & HAS_LEVELS)
     groups = [(k, who, m.reshape(len(who), E, 3, 4)) for (k, E), who, m in zip(levels, members, found)]
-    return Frame(
+    return DecodedFrame(
         frame,
         slot,
         time,
@@ -178,7 +178,9 @@ def unpack_frame(data: bytes) -> Frame:
     )
 
 
-def _unpack_compact(words: Array, frame: int, slot: int, time: float, N: int, M: int, flags: int) -> Frame:
+def _unpack_compact(
+    words: Array, frame: int, slot: int, time: float, N: int, M: int, flags: int
+) -> DecodedFrame:
     """The words after the header of a compact frame."""
     at = 2
 
@@ -209,4 +211,4 @@ def _unpack_compact(words: Array, frame: int, slot: int, time: float, N: int, M:
         for (level, _, _), *parts in zip(table, instances, centers, joints, scales, morphs)
     ]
     reach = float(words[:1].view("<f4")[0])
-    return Frame(frame, slot, time, None, None, None, placements, N, groups, reach)
+    return DecodedFrame(frame, slot, time, None, None, None, placements, N, groups, reach)

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from marrow.studio.protocol import SOCKET_PROTOCOL, TOKEN_HEADER, TOKEN_PROTOCOL
 
-__all__ = ["Guard", "Keys", "host_name"]
+__all__ = ["AccessKeys", "Guard", "host_name"]
 
 PAGE = ("/", "/favicon.ico")
 BUNDLE = "/static/"
@@ -57,7 +57,7 @@ def host_name(value: str) -> str | None:
     return parts.hostname if sane and "@" not in value else None
 
 
-class Keys:
+class AccessKeys:
     """What opens a studio. `hosts` are names it goes by besides the loopback ones; with `any_address` (bound to all
     interfaces) every literal IP address is one."""
 
@@ -99,7 +99,7 @@ class Keys:
 class Guard:
     """ASGI middleware in front of everything."""
 
-    def __init__(self, app: ASGIApp, *, keys: Keys) -> None:
+    def __init__(self, app: ASGIApp, *, keys: AccessKeys) -> None:
         self.app, self.keys = app, keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -15,13 +15,13 @@ from marrow.studio.makers import Maker, maker_of
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
-    from marrow.studio.actor import Actor
+    from marrow.studio.actor import StudioActor
     from marrow.studio.makers import Thing
     from marrow.studio.server import Server
     from marrow.studio.session import Driven
     from marrow.studio.watch import Watcher
 
-__all__ = ["View", "open_view", "view"]
+__all__ = ["StudioView", "open_view", "view"]
 
 PathLike = str | os.PathLike[str]
 OPENING = "Opening the character"
@@ -40,7 +40,7 @@ def view(
     browser: bool | None = None,
     watch: bool = True,
     window: Literal[False] = False,
-) -> View: ...
+) -> StudioView: ...
 
 
 @overload
@@ -114,7 +114,7 @@ def open_view(
     browser: bool | None = None,
     watch: bool = True,
     announce: Callable[[Address], None] | None = None,
-) -> View:
+) -> StudioView:
     """A studio for the actors that `makers` make. It is served first, and its page opened: browsers take their time, and so
     does reading a file and compiling a graph. Files are read again when they change, unless `watch` is off. `announce` is
     told the address when it can be opened."""
@@ -138,7 +138,7 @@ def open_view(
         sock.close()
         raise
     server.start()
-    opened = View(server, address)
+    opened = StudioView(server, address)
     try:
         for make in makers:
             actor = make.show(server)
@@ -151,7 +151,7 @@ def open_view(
     return opened
 
 
-class View:
+class StudioView:
     """A studio that is open: `url`, `update`, `show`, `wait`, `close`; also a context manager."""
 
     def __init__(self, server: Server, address: Address) -> None:
@@ -161,7 +161,7 @@ class View:
         self._opened = time.monotonic()
         self._watchers: dict[int, Watcher] = {}
 
-    def watch(self, maker: Maker, actor: Actor) -> None:
+    def watch(self, maker: Maker, actor: StudioActor) -> None:
         """Shows what a maker made again when its files change."""
         from marrow.studio.watch import Watcher
 
@@ -242,7 +242,7 @@ class View:
             watcher.close()
         self._server.close()
 
-    def __enter__(self) -> View:
+    def __enter__(self) -> StudioView:
         main = self._server.studio.session.main
         if main is not None and main.given:
             self.update()

@@ -19,7 +19,7 @@ from marrow.studio.turns import Turns
 
 if TYPE_CHECKING:
     from marrow.model import Character
-    from marrow.studio.actor import Actor
+    from marrow.studio.actor import StudioActor
     from marrow.studio.app import Studio
     from marrow.studio.client import Client
     from marrow.studio.edits import Edits
@@ -126,7 +126,7 @@ class Jobs:
             edits, character = step(self._edits(), main.character)
             self._take(main, await run_in_threadpool(with_clips, main, character), edits)
 
-    def _take(self, before: Actor, actor: Actor, edits: Edits) -> None:
+    def _take(self, before: StudioActor, actor: StudioActor, edits: Edits) -> None:
         if self.studio.session.main is not before:
             raise ValidationError("another character was opened meanwhile")
         self.studio.show(actor, keep=True, meshes=False)
@@ -146,19 +146,19 @@ class Jobs:
 
     async def run_graph(self, graph: Any, *, file: str | None = None, text: str | None = None) -> None:
         """Lets a graph move the character that is open; `file` or `text` say where it is from."""
-        from marrow.studio.actor import Actor
+        from marrow.studio.actor import StudioActor
 
         main = self._main()
         origin = replace(main.origin, graph=file, graph_text=text)
         actor = await run_in_threadpool(
-            lambda: with_asset(main, Actor(main.character, 0, origin, graph=graph), main.character)
+            lambda: with_asset(main, StudioActor(main.character, 0, origin, graph=graph), main.character)
         )
         if self.studio.session.main is not main:
             raise ValidationError("another character was opened meanwhile")
         self.studio.show(actor, keep=True, meshes=False)
         self.studio.session.apply(p.SetMode("graph"))
 
-    def _main(self) -> Actor:
+    def _main(self) -> StudioActor:
         main = self.studio.session.main
         if main is None:
             raise ValidationError("there is no character yet: drop a file onto the page, or open a sample")
@@ -170,14 +170,14 @@ class Jobs:
         return self.studio.session.edits or Edits()
 
 
-def with_clips(actor: Actor, character: Character) -> Actor:
+def with_clips(actor: StudioActor, character: Character) -> StudioActor:
     """The same actor with other clips: what the page draws it from stays."""
-    from marrow.studio.actor import Actor
+    from marrow.studio.actor import StudioActor
 
-    return with_asset(actor, Actor(character, actor.slot, actor.origin, graph=actor.graph), character)
+    return with_asset(actor, StudioActor(character, actor.slot, actor.origin, graph=actor.graph), character)
 
 
-def with_asset(actor: Actor, new: Actor, character: Character) -> Actor:
+def with_asset(actor: StudioActor, new: StudioActor, character: Character) -> StudioActor:
     """The new actor with the buffers of the one before it, where its meshes are the same."""
     if all(a is b for a, b in zip(actor.character.meshes, character.meshes)):
         new.take_asset(actor)

@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.lod.select import Selector
+from marrow.lod.selector import Selector
 from marrow.lod.thresholds import with_screen_sizes
 from marrow.math import affine
 from marrow.model import Character
 from marrow.model.level import joint_map
 from marrow.scene.camera import Camera
 
-__all__ = ["LevelGroup", "LevelPlan", "Sent"]
+__all__ = ["LevelPlan", "SentGroup", "SentLevel"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class LevelGroup:
+class SentGroup:
     """The instances that are sent at one level: their numbers `(n,)`, and matrices `(n, E, 3, 4)` of the first E
     entries."""
 
@@ -37,7 +37,7 @@ class LevelGroup:
 
 
 @dataclass(frozen=True, eq=False)
-class Sent:
+class SentLevel:
     """What is sent of a level: matrices of the first `entries` entries of the palette. `stand_in (P,)`: for each
     entry, which of those to take."""
 
@@ -48,7 +48,7 @@ class Sent:
     """Entries whose bind pose the level has otherwise, and what brings them to the character's."""
 
 
-def _sent(character: Character, level: Character) -> Sent | None:
+def _sent(character: Character, level: Character) -> SentLevel | None:
     """None where a mesh of the level has a bind pose that the character does not know, or there are more palette entries
     than joints."""
     palette, own = character.palette, level.palette
@@ -64,14 +64,14 @@ def _sent(character: Character, level: Character) -> Sent | None:
     back = affine.invert(own.inverse_bind[turned].astype(np.float64))
     turns = affine.multiply(back, palette.inverse_bind[turned].astype(np.float64)).astype(np.float32)
     stand_in = np.maximum(joint_map(character.skeleton.parents, n), 0).astype(np.uint32)
-    return Sent(n, stand_in, turned, turns)
+    return SentLevel(n, stand_in, turned, turns)
 
 
 class LevelPlan:
     """The levels of a character that a page can draw, and who is shown at which."""
 
     def __init__(self, character: Character) -> None:
-        found: list[Sent] = []
+        found: list[SentLevel] = []
         for level in character.levels:
             sent = _sent(character, level)
             if sent is None:
@@ -117,10 +117,10 @@ class LevelPlan:
             levels[watched] = 0
         return levels
 
-    def group(self, level: int, instances: Array, matrices: Array) -> LevelGroup:
+    def group(self, level: int, instances: Array, matrices: Array) -> SentGroup:
         """What is sent of instances at a level."""
         sent = self.sent[level]
         out = np.array(matrices[:, : sent.entries], np.float32)
         if len(sent.turned):
             out[:, sent.turned] = affine.multiply(out[:, sent.turned], sent.turns)
-        return LevelGroup(level, instances, out)
+        return SentGroup(level, instances, out)

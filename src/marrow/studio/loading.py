@@ -1,4 +1,4 @@
-"""From the files of an upload to an `Actor`."""
+"""From the files of an upload to an `StudioActor`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from marrow.errors import FormatError
 from marrow.io import load_source
 from marrow.io.clips import share_of_joints, with_clips_of
 from marrow.model import Character
-from marrow.motion.mapping import FORMAT as BONE_MAP
+from marrow.motion.bone_map import FORMAT as BONE_MAP
 from marrow.report import ReportBuilder
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.parcel import Held, Parcel, ParcelSource
 
 __all__ = ["Arrival", "arrive", "arrived_text"]
@@ -39,9 +39,9 @@ class Arrival:
         """Whether it is nothing but motion, and that for a character like the other."""
         return self.motion_only and share_of_joints(other, self.character) >= FITS
 
-    def actor(self, slot: int) -> Actor:
+    def actor(self, slot: int) -> StudioActor:
         named = self.character.replace(name=PurePath(self.name).stem)
-        return Actor(named, slot, Origin("file", self.name, clips=self.clips))
+        return StudioActor(named, slot, Origin("file", self.name, clips=self.clips))
 
 
 def arrive(parcel: Parcel) -> Arrival:

@@ -1,4 +1,4 @@
-"""From what a user names to what makes an `Actor` of it.
+"""From what a user names to what makes an `StudioActor` of it.
 
 Mistakes that can be seen at once are found at once. The rest, which takes time (reading the file, importing the engine,
 compiling a graph), is done when a maker is called: the page is served meanwhile. A maker of a file can be called
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from marrow.model import Character
     from marrow.scene.scene import Actor as SceneActor
     from marrow.scene.scene import Scene
-    from marrow.studio.actor import Actor
+    from marrow.studio.actor import StudioActor
     from marrow.studio.scenes import StageScene
     from marrow.studio.server import Server
 
@@ -34,16 +34,16 @@ __all__ = ["Maker", "maker_of", "maker_of_character", "maker_of_file", "maker_of
 class Maker:
     """Makes an actor for a slot, from `files` where these are read."""
 
-    make: Callable[[], Actor]
+    make: Callable[[], StudioActor]
     slot: int
     files: tuple[str, ...] = ()
     stage: Callable[[], StageScene] | None = None
     """For a scene, which has several."""
 
-    def __call__(self) -> Actor:
+    def __call__(self) -> StudioActor:
         return self.make()
 
-    def show(self, server: Server, first: Callable[[], None] = lambda: None) -> Actor:
+    def show(self, server: Server, first: Callable[[], None] = lambda: None) -> StudioActor:
         """Makes it, does something `first`, and has it shown; gives the one that panels are about."""
         stage = self.stage() if self.stage is not None else None
         actor = stage.main if stage is not None else self.make()
@@ -83,10 +83,10 @@ def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
     if graph is not None:
         raise ValidationError("view: an animator brings its own graph; leave graph= out")
 
-    def make() -> Actor:
-        from marrow.studio.actor import Actor, Origin
+    def make() -> StudioActor:
+        from marrow.studio.actor import Origin, StudioActor
 
-        return Actor(thing.character, slot, Origin("python", ""), graph=thing.graph, animator=thing)
+        return StudioActor(thing.character, slot, Origin("python", ""), graph=thing.graph, animator=thing)
 
     return Maker(make, slot)
 
@@ -114,7 +114,7 @@ def maker_of_sample(name: str, slot: int, graph: GraphLike | None = None) -> Mak
         raise UnknownNameError("sample", name, samples.NAMES)
     given = _check_graph(graph)
 
-    def make() -> Actor:
+    def make() -> StudioActor:
         own = getattr(samples, f"{name}_graph", None)
         found = given if given is not None else own() if own else None
         return maker_of_character(samples.load(name), slot, found, kind="sample", name=name)()
@@ -156,10 +156,10 @@ def maker_of_character(
     file = os.fspath(graph) if isinstance(graph, (str, os.PathLike)) else None
     _check_graph(graph)
 
-    def make() -> Actor:
-        from marrow.studio.actor import Actor, Origin
+    def make() -> StudioActor:
+        from marrow.studio.actor import Origin, StudioActor
 
-        return Actor(character, slot, Origin(kind, name, file), graph=_graph(graph))
+        return StudioActor(character, slot, Origin(kind, name, file), graph=_graph(graph))
 
     return Maker(make, slot)
 

@@ -14,7 +14,7 @@ from marrow.studio.answers import JointNumbers, LayerNumbers, Transform
 
 if TYPE_CHECKING:
     from marrow.model import Pose
-    from marrow.studio.actor import Actor
+    from marrow.studio.actor import StudioActor
     from marrow.studio.description import NodeInfo
 
 __all__ = ["joint_numbers"]
@@ -22,7 +22,7 @@ __all__ = ["joint_numbers"]
 LAYING = ("LayerBlend", "Additive", "Slot")
 
 
-def joint_numbers(actor: Actor, joint: int, instance: int) -> JointNumbers:
+def joint_numbers(actor: StudioActor, joint: int, instance: int) -> JointNumbers:
     """The joint of one instance. A graph's layers are told in the order they are laid."""
     animator, skeleton = actor.animator, actor.character.skeleton
     pose = pose_of(animator, instance)
@@ -47,12 +47,12 @@ def _transform(pose: Pose, joint: int) -> Transform:
     )
 
 
-def _nodes(actor: Actor, instance: int, count: int) -> list[NodeInfo | None]:
+def _nodes(actor: StudioActor, instance: int, count: int) -> list[NodeInfo | None]:
     """The nodes that lay the layers which show, in the order they do; None for each where that cannot be told."""
     info = actor.graph_info
     if info is None or not count:
         return [None] * count
-    weights = actor.animator.inspect(instance).weights
+    weights = actor.animator.evaluation.inspect(instance).weights
     children: dict[str | None, list[NodeInfo]] = {}
     for node in info.nodes:
         children.setdefault(node.parent, []).append(node)

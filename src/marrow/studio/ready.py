@@ -98,7 +98,7 @@ def ready_graph(character: Character) -> Graph | None:
 def _speed(clip: Clip) -> float | None:
     """By the way it takes, or by its feet where it stays in place; None where neither says."""
     from marrow.errors import MarrowError
-    from marrow.motion.travelling import travel_speed
+    from marrow.motion.root_motion import travel_speed
     from marrow.studio.travel import carrier, ways
 
     joint = carrier(clip)

@@ -15,7 +15,7 @@ from marrow.graph import Animator
 from marrow.scene.actor_state import ActorState, actor_states
 from marrow.scene.scene import Actor as Shown
 from marrow.scene.scene import Scene
-from marrow.studio.actor import Actor, Origin, Picture
+from marrow.studio.actor import Origin, Picture, StudioActor
 
 __all__ = ["FIRST_SLOT", "StageScene"]
 
@@ -44,18 +44,18 @@ class StageScene:
         there = actor_states(scene)
         self.main = self._make(self._first, there[self._chosen])
         self.parts = [
-            Actor(shown.character, FIRST_SLOT + k, Origin("python", ""))
+            StudioActor(shown.character, FIRST_SLOT + k, Origin("python", ""))
             for k, shown in enumerate(a for a in scene.actors if a is not self._first)
         ]
         self._places: dict[int, Array] = {}
         self.main.stands = self._placed(0, there[self._chosen].world)
 
-    def _make(self, shown: Shown, there: ActorState) -> Actor:
+    def _make(self, shown: Shown, there: ActorState) -> StudioActor:
         origin = Origin("python", "")
         if shown.animator is not None:
             animator = shown.animator
-            return Actor(shown.character, 0, origin, graph=animator.graph, animator=animator)
-        made = Actor(shown.character, 0, origin)
+            return StudioActor(shown.character, 0, origin, graph=animator.graph, animator=animator)
+        made = StudioActor(shown.character, 0, origin)
         made.resize(there.count, {}, loop=True)
         if shown.clip is not None and shown.clip.name in shown.character.clips:
             made.play(shown.clip.name, start=float(np.ravel(np.asarray(shown.time))[0]))
@@ -104,7 +104,7 @@ class StageScene:
         main = self._picture(self.main, there[self._chosen], 0, 0.0)
         return main, self.pictures(0, 0.0, there)
 
-    def _picture(self, part: Actor, there: ActorState, frame: int, time: float) -> Picture:
+    def _picture(self, part: StudioActor, there: ActorState, frame: int, time: float) -> Picture:
         if there.matrices is None:
             raise ValidationError(f"{there.actor!r} lives on the GPU: give the studio its Animator instead")
         morphs = part.character.skeleton.morph_names

@@ -21,7 +21,7 @@ from marrow.studio.steering import Driven, Steering
 
 if TYPE_CHECKING:  # the engine is imported with the first actor: a page is served before that
     from marrow.graph.inspection import GraphMoment
-    from marrow.studio.actor import Actor, Looks, Picture
+    from marrow.studio.actor import Looks, Picture, StudioActor
     from marrow.studio.edits import Edits
     from marrow.studio.scenes import StageScene
 
@@ -35,7 +35,7 @@ class Session(Steering):
     """Up to two actors in slots 0 and 1 (the second one to compare), played together."""
 
     def __init__(self) -> None:
-        self.actors: dict[int, Actor] = {}
+        self.actors: dict[int, StudioActor] = {}
         self.mode: p.Mode = "clip"
         self.playing, self.speed, self.loop = True, 1.0, True
         self.spread = self.travel = False
@@ -70,10 +70,10 @@ class Session(Steering):
 
     # -- characters ------------------------------------------------------------------------------------------
     @property
-    def main(self) -> Actor | None:
+    def main(self) -> StudioActor | None:
         return self.actors.get(0)
 
-    def put(self, actor: Actor, *, keep: bool = False) -> None:
+    def put(self, actor: StudioActor, *, keep: bool = False) -> None:
         """Shows an actor in its slot, in place of the one before; with `keep` it goes on with what that one did."""
         before = self.actors.get(actor.slot) if keep else None
         if actor.slot == 0 and self.stage is not None and self.stage.main is not actor:
@@ -118,7 +118,7 @@ class Session(Steering):
             self.stage = None
             self._touch()
 
-    def shown(self, slot: int) -> Actor | None:
+    def shown(self, slot: int) -> StudioActor | None:
         """The actor in a slot, those of a scene included."""
         parts = self.stage.parts if self.stage is not None else ()
         return self.actors.get(slot) or next((part for part in parts if part.slot == slot), None)
@@ -129,7 +129,7 @@ class Session(Steering):
         parts = self.stage.parts if self.stage is not None else ()
         return sorted([*self.actors, *(part.slot for part in parts)])
 
-    def _go_on(self, before: Actor, actor: Actor) -> None:
+    def _go_on(self, before: StudioActor, actor: StudioActor) -> None:
         """The new actor of the first slot does what the one before it did, as far as it can."""
         names = actor.character.skeleton.names
         old = before.character.skeleton.names
@@ -164,7 +164,7 @@ class Session(Steering):
         self.changed = True
         self.revision += 1
 
-    def _start(self, actor: Actor) -> None:
+    def _start(self, actor: StudioActor) -> None:
         """Begins with the first clip, or with the graph."""
         actor.spread = self.spread
         if self.mode == "clip" and actor.clip is None:
@@ -172,7 +172,7 @@ class Session(Steering):
             moving = [name for name, clip in clips.items() if clip.duration > 0 and not clip.additive]
             actor.play(next(iter(moving or clips), None), loop=self.loop)
 
-    def _follow(self, other: Actor) -> None:
+    def _follow(self, other: StudioActor) -> None:
         """Makes the second actor do what the first does, as far as it can."""
         main = self.main
         other.spread = self.spread
@@ -406,7 +406,7 @@ class Session(Steering):
             return self.stage is not None and self.stage.moves
         return not self._at_end(main)
 
-    def _at_end(self, actor: Actor) -> bool:
+    def _at_end(self, actor: StudioActor) -> bool:
         if self.loop or actor.duration <= 0:
             return False
         return actor.time >= actor.end if self.speed >= 0 else actor.time <= actor.begin

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marrow.math import affine
 from marrow.model import Character, Mesh, Pose
 from marrow.model._derived import derived
-from marrow.motion.helpers import helper_joints
+from marrow.motion.helper_joints import helper_joints
 from marrow.studio.description import HiddenInfo
 
 __all__ = ["clip_box", "hidden", "rest_box_shown"]

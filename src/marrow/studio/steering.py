@@ -17,7 +17,7 @@ from marrow.studio import protocol as p
 
 if TYPE_CHECKING:
     from marrow.graph.inspection import GraphMoment
-    from marrow.studio.actor import Actor, Picture
+    from marrow.studio.actor import Picture, StudioActor
     from marrow.studio.scenes import StageScene
 
 __all__ = ["Driven", "Steering", "program_name"]
@@ -48,7 +48,7 @@ class Steering:
     """The part of a `Session` that sets parameters, for its own animators or for a program's."""
 
     if TYPE_CHECKING:
-        actors: dict[int, Actor]
+        actors: dict[int, StudioActor]
         mode: p.Mode
         playing: bool
         parameters: dict[str, Any]
@@ -66,10 +66,10 @@ class Steering:
         _moment: GraphMoment | None
 
         @property
-        def main(self) -> Actor | None: ...
+        def main(self) -> StudioActor | None: ...
 
     @staticmethod
-    def _defaults(actor: Actor) -> dict[str, Any]:
+    def _defaults(actor: StudioActor) -> dict[str, Any]:
         if actor.graph is None:
             return {}
         found: dict[str, Any] = {}
@@ -86,11 +86,11 @@ class Steering:
                 found[name] = tuple(first) if width == 3 else first[0]
         return found
 
-    def _known(self, actor: Actor) -> dict[str, Any]:
+    def _known(self, actor: StudioActor) -> dict[str, Any]:
         known = actor.graph.parameters if actor.graph else {}
         return {name: value for name, value in self.parameters.items() if name in known}
 
-    def _with_graph(self, kind: str, name: str) -> list[Actor]:
+    def _with_graph(self, kind: str, name: str) -> list[StudioActor]:
         """The actors whose graph runs and knows the parameter."""
         main = self.main
         known = main.graph.parameters if main is not None and main.graph is not None else {}

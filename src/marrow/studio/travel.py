@@ -43,7 +43,7 @@ class Travel:
         root = animator.graph.root if animator.graph is not None else None
         if not isinstance(root, RootMotion) or root.mode != "extract":
             return
-        moved = animator.root_motion
+        moved = animator.root.motion
         step = np.empty((len(self.to), 3, 4))
         step[..., :3] = quaternion.to_matrix(np.reshape(moved.rotation, (-1, 4)))
         step[..., 3] = np.reshape(moved.translation, (-1, 3))

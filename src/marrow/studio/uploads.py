@@ -26,7 +26,7 @@ from marrow.studio.parcel import Parcel, safe_name
 from marrow.studio.turns import Crowded
 
 if TYPE_CHECKING:
-    from marrow.studio.actor import Actor
+    from marrow.studio.actor import StudioActor
     from marrow.studio.app import Studio
     from marrow.studio.bone_maps import Offer, PutOn
     from marrow.studio.loading import Arrival
@@ -170,7 +170,7 @@ class Uploads:
     # -- motion ----------------------------------------------------------------------------------------------
     async def _offer(self, arrival: Arrival, slot: int) -> UploadOffer | None:
         """What a page is asked about motion that fits the character in the slot; None where there is nothing to ask."""
-        from marrow.motion.mapping import RetargetError
+        from marrow.motion.bone_map import RetargetError
         from marrow.studio.bone_maps import Offer, map_info
 
         open_now = self.studio.session.actors.get(slot)
@@ -212,7 +212,7 @@ class Uploads:
                 return
             await self._put_on(offer, open_now, beside=message.how == "beside")
 
-    async def _put_on(self, offer: Offer, open_now: Actor, *, beside: bool) -> PutOn:
+    async def _put_on(self, offer: Offer, open_now: StudioActor, *, beside: bool) -> PutOn:
         """Puts motion on the character that is open, and shows it."""
         from marrow.studio.bone_maps import put_on
 
@@ -230,7 +230,7 @@ class Uploads:
         return made
 
     # -- the bone map ----------------------------------------------------------------------------------------
-    def find_offer(self, request: Request) -> tuple[Offer, Actor]:
+    def find_offer(self, request: Request) -> tuple[Offer, StudioActor]:
         """The motion a request is about, and the character it is for."""
         number = request.query_params.get("offer", "")
         offer = (
@@ -283,7 +283,7 @@ class Uploads:
         )
 
     async def _mapped(self, offer: Offer, text: str, how: str) -> tuple[PutOn | None, MapInfo]:
-        from marrow.motion.mapping import BoneMap
+        from marrow.motion.bone_map import BoneMap
         from marrow.studio.bone_maps import keep_map, map_info
 
         actor = self.studio.session.actors.get(offer.slot)
@@ -310,20 +310,22 @@ async def _unless_silent(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield chunk
 
 
-def _by_itself(offer: Offer, slot: int) -> Actor:
-    from marrow.studio.actor import Actor, Origin
+def _by_itself(offer: Offer, slot: int) -> StudioActor:
+    from marrow.studio.actor import Origin, StudioActor
 
     named = offer.motion.replace(name=PurePath(offer.name).stem)
-    return Actor(named, slot, Origin("file", offer.name))
+    return StudioActor(named, slot, Origin("file", offer.name))
 
 
-def _with_motion(actor: Actor, made: PutOn) -> Actor:
-    from marrow.studio.actor import Actor
+def _with_motion(actor: StudioActor, made: PutOn) -> StudioActor:
+    from marrow.studio.actor import StudioActor
     from marrow.studio.jobs import with_asset
 
     files = tuple(dict.fromkeys((*actor.origin.clips, made.offer.name)))
     origin = replace(actor.origin, clips=files)
-    return with_asset(actor, Actor(made.character, actor.slot, origin, graph=actor.graph), made.character)
+    return with_asset(
+        actor, StudioActor(made.character, actor.slot, origin, graph=actor.graph), made.character
+    )
 
 
 def _failed(name: str, slot: int, error: MarrowError | str) -> UploadAnswer:

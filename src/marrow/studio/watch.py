@@ -13,7 +13,7 @@ from marrow.studio.difference import carried_over, differences, same_buffers
 
 if TYPE_CHECKING:
     from marrow.model import Character
-    from marrow.studio.actor import Actor
+    from marrow.studio.actor import StudioActor
     from marrow.studio.makers import Maker
     from marrow.studio.server import Server
 
@@ -27,7 +27,7 @@ Signature = tuple[tuple[int, int, int] | None, ...]
 class Watcher:
     """Watches the files of one maker, whose actor is shown by `server`, in a thread of its own until `close`."""
 
-    def __init__(self, server: Server, maker: Maker, actor: Actor) -> None:
+    def __init__(self, server: Server, maker: Maker, actor: StudioActor) -> None:
         self._server, self._maker = server, maker
         self._loaded: Character = actor.character
         self._origin = actor.origin.name
@@ -87,14 +87,14 @@ class Watcher:
 
         self._server.call(put)
 
-    def _prepared(self, before: Actor, fresh: Actor) -> tuple[Actor, p.Difference, bool]:
-        from marrow.studio.actor import Actor
+    def _prepared(self, before: StudioActor, fresh: StudioActor) -> tuple[StudioActor, p.Difference, bool]:
+        from marrow.studio.actor import StudioActor
 
         difference, moved = differences(self._loaded, fresh.character)
         character = carried_over(self._loaded, before.character, fresh.character)
         actor = fresh
         if character is not fresh.character:
-            actor = Actor(character, before.slot, before.origin, graph=fresh.graph)
+            actor = StudioActor(character, before.slot, before.origin, graph=fresh.graph)
         meshes = not same_buffers(before.character, actor.character)
         if not meshes:
             actor.take_asset(before)

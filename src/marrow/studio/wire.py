@@ -17,7 +17,7 @@ from marrow.model import Character
 from marrow.skinning.deform import bind_positions
 from marrow.studio import compact
 from marrow.studio.frames import CompactGroup
-from marrow.studio.levels import LevelGroup
+from marrow.studio.levels import SentGroup
 
 __all__ = ["COMPACT_FROM", "Sent", "Wire", "turns"]
 
@@ -40,7 +40,7 @@ class Wire:
         self.pivots = bind_positions(character.palette).astype(np.float32)
         self.reach = 0.0
 
-    def encode(self, group: LevelGroup, rows: Array, targets: Array) -> CompactGroup | None:
+    def encode(self, group: SentGroup, rows: Array, targets: Array) -> CompactGroup | None:
         """Some instances of a group, by their places in it. None where a joint is mirrored or scaled unevenly: such a
         picture is sent as matrices. `targets (N, M)` are weights of morph targets."""
         whole = len(rows) == len(group.instances)
@@ -75,7 +75,7 @@ class Wire:
         return longest
 
 
-def turns(groups: list[LevelGroup]) -> int:
+def turns(groups: list[SentGroup]) -> int:
     """Of how many pictures one has each instance, where there are too many joints for every one."""
     joints = sum(len(g.instances) * g.matrices.shape[1] for g in groups)
     return -(-joints // MOST_JOINTS)
@@ -95,7 +95,7 @@ class Sent:
     def fits(self, count: int, palette: int, reach: float) -> bool:
         return self.words.shape[:2] == (count, palette) and self.reach == reach
 
-    def due(self, group: LevelGroup, frame: int, *, moving: bool, least: int = 1) -> Array:
+    def due(self, group: SentGroup, frame: int, *, moving: bool, least: int = 1) -> Array:
         """The places in a group of those whose turn it is. While things move, coarse levels may wait, and all where there
         are too many (`least`): a third of them at each picture, whoever they are, rather than all at every third."""
         period = max(PERIODS[min(group.level, len(PERIODS) - 1)], least)

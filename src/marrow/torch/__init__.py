@@ -2,7 +2,7 @@
 
 import marrow.torch as mt
 
-hero = mt.Character(mw.samples.mannequin())
+hero = mt.CharacterModule(mw.samples.mannequin())
 surface = hero.skin(hero.sample("run", torch.tensor(0.3, requires_grad=True)))
 """
 
@@ -17,9 +17,9 @@ except ImportError:
 
 from marrow.torch import rotations
 from marrow.torch.blend_spaces import BlendSpace
-from marrow.torch.character import Character
+from marrow.torch.character import CharacterModule
 from marrow.torch.kinematics import forward_kinematics, local_matrices, multiply_affine
-from marrow.torch.programs import Programs
+from marrow.torch.programs import ProgramModule
 from marrow.torch.rotations import (
     axis_angle_to_quaternion,
     euler_to_quaternion,
@@ -30,7 +30,7 @@ from marrow.torch.rotations import (
     quaternion_to_matrix,
     rotation_6d_to_matrix,
 )
-from marrow.torch.sampling import Pose
+from marrow.torch.sampling import PoseTensors
 from marrow.torch.skinning import point_rotations, skin
 from marrow.torch.smpl import Body, BodyPose
 
@@ -40,9 +40,9 @@ __all__ = [
     "BlendSpace",
     "Body",
     "BodyPose",
-    "Character",
-    "Pose",
-    "Programs",
+    "CharacterModule",
+    "PoseTensors",
+    "ProgramModule",
     "axis_angle_to_quaternion",
     "euler_to_quaternion",
     "forward_kinematics",

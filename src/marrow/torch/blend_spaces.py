@@ -8,7 +8,7 @@ import torch
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph import BlendSpace1D, BlendSpace2D
 from marrow.graph.triangulation import triangulate
-from marrow.torch.checking import shape_error
+from marrow.torch.tensor_checks import shape_error
 from torch import Tensor, nn
 
 __all__ = ["BlendSpace"]

@@ -1,4 +1,4 @@
-"""`marrow.torch.Character`: a character as a module, from clip to skin, with gradients all the way."""
+"""`marrow.torch.CharacterModule`: a character as a module, from clip to skin, with gradients all the way."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import torch
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.skinning.deform import bind_positions
 from marrow.torch import definitions
-from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.kinematics import forward_kinematics, local_matrices, multiply_affine
 from marrow.torch.operators import fast_linear, usable
-from marrow.torch.sampling import ClipSampler, Pose
+from marrow.torch.sampling import ClipSampler, PoseTensors
+from marrow.torch.tensor_checks import check_tensor, shape_error
 from torch import Tensor, nn
 
-__all__ = ["Character"]
+__all__ = ["CharacterModule"]
 
 METHODS = ("linear", "dual_quaternion", "blended")
 
 
-class Character(nn.Module):
+class CharacterModule(nn.Module):
     """A marrow character whose operations take and give tensors, on any device, with free leading axes.
 
     `skeleton`, `source` and names are those of the marrow character. What a module moves (`to`, `cuda`, `half`) or saves
@@ -34,7 +34,7 @@ class Character(nn.Module):
         super().__init__()
         if not isinstance(character, marrow.Character):
             raise WrongTypeError(
-                f"marrow.torch.Character: expected a Character, got {type(character).__name__}"
+                f"marrow.torch.CharacterModule: expected a Character, got {type(character).__name__}"
             )
         self.source = character
         self.joint_names = tuple(character.skeleton.names)
@@ -78,7 +78,7 @@ class Character(nn.Module):
         keep("pivots", bind_positions(palette))
         keep("used", np.unique(joints[weights > 0]), torch.int64)
         rest = character.skeleton.rest
-        for name in Pose._fields:
+        for name in PoseTensors._fields:
             keep(f"rest_{name}", getattr(rest, name))
         self._keep_morphs(character)
 
@@ -111,12 +111,12 @@ class Character(nn.Module):
         self.register_buffer("morph_normals", joined(normal, 3, torch.float32))
 
     # -- poses ------------------------------------------------------------------------------------------------------
-    def rest(self, *batch: int) -> Pose:
+    def rest(self, *batch: int) -> PoseTensors:
         """The rest pose, for a batch of any shape."""
-        parts = (getattr(self, f"rest_{name}") for name in Pose._fields)
-        return Pose(*(p.expand(*batch, *p.shape) for p in parts))
+        parts = (getattr(self, f"rest_{name}") for name in PoseTensors._fields)
+        return PoseTensors(*(p.expand(*batch, *p.shape) for p in parts))
 
-    def sample(self, clip: str | int, time: Tensor | float, *, loop: bool = False) -> Pose:
+    def sample(self, clip: str | int, time: Tensor | float, *, loop: bool = False) -> PoseTensors:
         """The pose of a clip at `time (...)` in seconds."""
         if isinstance(clip, str):
             if clip not in self.clip_names:
@@ -130,16 +130,16 @@ class Character(nn.Module):
             time = torch.as_tensor(time, dtype=self.points.dtype, device=self.points.device)
         if not torch.is_floating_point(time):
             raise shape_error("sample", "time", time, "a floating tensor of any shape")
-        sampled: Pose = self.clips[clip](time, loop=loop)
+        sampled: PoseTensors = self.clips[clip](time, loop=loop)
         return sampled
 
-    def to_model(self, local: Pose | Tensor) -> Tensor:
+    def to_model(self, local: PoseTensors | Tensor) -> Tensor:
         """Model-space matrices `(..., J, 3, 4)` of a pose, or of local matrices `(..., J, 3, 4)`."""
         J = len(self.parents)
         if isinstance(local, Tensor):
             check_tensor("to_model", "local", local, (J, 3, 4), f"(..., {J}, 3, 4)")
         else:
-            if not isinstance(local, Pose):
+            if not isinstance(local, PoseTensors):
                 raise shape_error(
                     "to_model", "local", local, f"a Pose, or a floating tensor (..., {J}, 3, 4)"
                 )
@@ -147,11 +147,11 @@ class Character(nn.Module):
             local = local_matrices(local.translation, local.rotation, local.scale)
         return forward_kinematics(local, self.parents)
 
-    def joints(self, local: Pose | Tensor) -> Tensor:
+    def joints(self, local: PoseTensors | Tensor) -> Tensor:
         """Where the joints are in model space, `(..., J, 3)`."""
         return self.to_model(local)[..., 3]
 
-    def matrices(self, local: Pose | Tensor) -> Tensor:
+    def matrices(self, local: PoseTensors | Tensor) -> Tensor:
         """Skinning matrices `(..., P, 3, 4)`: from the mesh at bind to where each joint carries it."""
         return self.palette(self.to_model(local))
 
@@ -195,23 +195,23 @@ class Character(nn.Module):
 
     def skin(
         self,
-        pose: Pose | Tensor,
+        pose: PoseTensors | Tensor,
         points: Tensor | None = None,
         *,
-        method: str | None = None,
+        skinning: str | None = None,
         morphs: Tensor | None = None,
         normals: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The skin, `(..., V, 3)`, of a pose or of skinning matrices `(..., P, 3, 4)`; with `normals`, a pair.
 
-        `points (V, 3)` or `(..., V, 3)` take the place of the mesh at rest. `method` is `linear`, `dual_quaternion` or
+        `points (V, 3)` or `(..., V, 3)` take the place of the mesh at rest. `skinning` is `linear`, `dual_quaternion` or
         `blended`; None takes what each mesh's author asked for. `morphs (..., M)` are channel weights; a pose brings its
         own.
         """
-        if method is not None and method not in METHODS:
-            raise ValidationError(f"skin: method must be one of {', '.join(METHODS)}, got {method!r}")
+        if skinning is not None and skinning not in METHODS:
+            raise ValidationError(f"skin: skinning must be one of {', '.join(METHODS)}, got {skinning!r}")
         P, V = len(self.palette_joints), len(self.points)
-        if isinstance(pose, Pose):
+        if isinstance(pose, PoseTensors):
             morphs = pose.morphs if morphs is None else morphs
             matrices = self.matrices(pose)
         else:
@@ -228,22 +228,22 @@ class Character(nn.Module):
             at_rest = self.morphed(morphs, at_rest)
             if normals:
                 directions = self.morphed(morphs, directions, self.morph_normals)
-        asked = {method or own for own in self.methods} or {"linear"}
+        asked = {skinning or own for own in self.methods} or {"linear"}
         dtype = torch.promote_types(matrices.dtype, torch.float32)
         at_rest, matrices = at_rest.to(dtype), matrices.to(dtype)
         weights = self.vertex_weights.to(dtype)
         if asked == {"linear"} and not normals and usable(at_rest, self.vertex_joints, weights, matrices):
             return fast_linear(at_rest, self.vertex_joints, weights, matrices)
-        blended = self._blended(asked, method, weights, matrices)
+        blended = self._blended(asked, skinning, weights, matrices)
         moved = definitions.carry(blended, at_rest)
         return (moved, definitions.carry_normals(blended, directions.to(dtype))) if normals else moved
 
-    def _blended(self, asked: set[str], method: str | None, weights: Tensor, matrices: Tensor) -> Tensor:
+    def _blended(self, asked: set[str], skinning: str | None, weights: Tensor, matrices: Tensor) -> Tensor:
         """The matrix of every vertex, `(..., V, 3, 4)`."""
         with torch.autocast(matrices.device.type, enabled=False):
-            return self._mixed(asked, method, weights, matrices)
+            return self._mixed(asked, skinning, weights, matrices)
 
-    def _mixed(self, asked: set[str], method: str | None, weights: Tensor, matrices: Tensor) -> Tensor:
+    def _mixed(self, asked: set[str], skinning: str | None, weights: Tensor, matrices: Tensor) -> Tensor:
         linear = dual = None
         if asked & {"linear", "blended"}:
             linear = definitions.linear_matrices(self.vertex_joints, weights, matrices)
@@ -257,7 +257,7 @@ class Character(nn.Module):
             return only
         share = self.dual_share.to(matrices.dtype).clone()
         for (first, last), own in zip(self.vertex_ranges, self.methods):
-            chosen = method or own
+            chosen = skinning or own
             if chosen != "blended":
                 share[first:last] = float(chosen == "dual_quaternion")
         s = share[:, None, None]

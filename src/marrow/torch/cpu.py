@@ -14,7 +14,7 @@ from marrow.kernels.gradients import (
     skin_gradient_weights,
 )
 from marrow.kernels.jobs import Job, worth
-from marrow.kernels.language.kernel import Frame, FramePool, Kernel
+from marrow.kernels.language.kernel import CallFrame, FramePool, Kernel
 from marrow.kernels.skinning import SkinWork, skin_kernel
 from marrow.torch.plans import Plan
 from torch import Tensor
@@ -56,7 +56,7 @@ def skin(plan: Plan, points: Tensor, weights: Tensor, matrices: Tensor) -> Tenso
     return out
 
 
-def _run(frame: Frame, by_pose: bool, blocks: int, poses: int) -> None:
+def _run(frame: CallFrame, by_pose: bool, blocks: int, poses: int) -> None:
     """A kernel over all its poses and blocks, on as many threads as that is worth: by poses, or by blocks."""
     workers = worth(poses * blocks * SECONDS_PER_BLOCK, torch.get_num_threads())
     at = frame.kernel.offsets["f0"] + (0 if by_pose else 2)
@@ -65,9 +65,9 @@ def _run(frame: Frame, by_pose: bool, blocks: int, poses: int) -> None:
     job.run(begin, end, step=max(1, (end - begin) // (8 * workers)), workers=workers)
 
 
-def _frames(plan: Plan, joints: int) -> FramePool[Frame]:
+def _frames(plan: Plan, joints: int) -> FramePool[CallFrame]:
     """Frames of the skinning kernel with a plan's blocks in them."""
-    pools: dict[int, FramePool[Frame]] = plan.__dict__.setdefault("_frames", {})
+    pools: dict[int, FramePool[CallFrame]] = plan.__dict__.setdefault("_frames", {})
     if joints not in pools:
         none, no_index = np.zeros(0, np.float32), np.zeros(0, np.int32)
         work = SkinWork(

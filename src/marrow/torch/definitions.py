@@ -75,11 +75,14 @@ def carry_normals(blended: Tensor, normals: Tensor) -> Tensor:
 def polar_rotation(m: Tensor) -> Tensor:
     """The rotation nearest to each matrix `(..., 3, 3)`; of a mirrored one, the rotation of its negative.
 
-    Newton's iteration for the polar decomposition: unlike a singular value decomposition its gradient is right where
-    singular values are equal, which they are for every rigid motion.
+    `marrow.math.transform.polar` is its specification. Newton's iteration for the polar decomposition: unlike a
+    singular value decomposition its gradient is right where singular values are equal, which they are for every rigid
+    motion. A matrix plus its cofactors has the same rotation, and is not flat where the matrix is; one that is a line
+    or nothing has none of its own.
     """
     det = (m[..., 0, :] * torch.linalg.cross(m[..., 1, :], m[..., 2, :])).sum(-1)
-    r = m * torch.where(det < 0, -1.0, 1.0)[..., None, None]
+    r = _unit_size(m * torch.where(det < 0, -1.0, 1.0)[..., None, None])
+    r = r + _unit_size(cofactor(r))
     for _ in range(NEWTON_STEPS):
         cof = cofactor(r)
         d = (r[..., 0, :] * cof[..., 0, :]).sum(-1)[..., None, None]
@@ -89,8 +92,16 @@ def polar_rotation(m: Tensor) -> Tensor:
         size = torch.linalg.vector_norm(r.detach(), dim=(-2, -1), keepdim=True)
         other = torch.linalg.vector_norm(inverse.detach(), dim=(-2, -1), keepdim=True)
         gamma = torch.where(singular, torch.ones_like(d), (other / size.clamp_min(1e-30)).sqrt())
-        r = torch.where(singular, r, 0.5 * (gamma * r + inverse / gamma))
+        r = torch.where(
+            singular, torch.eye(3, dtype=m.dtype, device=m.device), 0.5 * (gamma * r + inverse / gamma)
+        )
     return r
+
+
+def _unit_size(m: Tensor) -> Tensor:
+    """Each matrix divided by its size, which counts as a constant; zero stays zero."""
+    size = torch.linalg.vector_norm(m.detach(), dim=(-2, -1), keepdim=True)
+    return m / torch.where(size == 0, torch.ones_like(size), size)
 
 
 def _common_scale(linear: Tensor) -> Tensor:

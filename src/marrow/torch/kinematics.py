@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import torch
 from marrow.errors import ValidationError
-from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.rotations import quaternion_to_matrix
+from marrow.torch.tensor_checks import check_tensor, shape_error
 from torch import Tensor
 
 __all__ = ["affine", "forward_kinematics", "local_matrices", "multiply_affine"]
@@ -38,7 +38,7 @@ def local_matrices(translation: Tensor, rotation: Tensor, scale: Tensor | None =
     return affine(m.expand(*shape, 3, 3), translation.expand(*shape, 3))
 
 
-class Level(NamedTuple):
+class TreeLevel(NamedTuple):
     """The joints of one depth, and where the parent of each stands in the level before."""
 
     joints: Tensor
@@ -67,10 +67,10 @@ def depths(parents: tuple[int, ...]) -> list[int]:
     return depth
 
 
-_trees: dict[tuple[tuple[int, ...], torch.device], tuple[tuple[Level, ...], Tensor]] = {}
+_trees: dict[tuple[tuple[int, ...], torch.device], tuple[tuple[TreeLevel, ...], Tensor]] = {}
 
 
-def tree_of(parents: tuple[int, ...], device: torch.device) -> tuple[tuple[Level, ...], Tensor]:
+def tree_of(parents: tuple[int, ...], device: torch.device) -> tuple[tuple[TreeLevel, ...], Tensor]:
     """The levels of a tree as tensors on a device, made once, and where each joint stands among the levels' joints."""
     known = _trees.get((parents, device))
     if known is not None:
@@ -79,7 +79,7 @@ def tree_of(parents: tuple[int, ...], device: torch.device) -> tuple[tuple[Level
     rows = [[j for j, own in enumerate(depth) if own == d] for d in range(max(depth) + 1)]
     place = {joint: i for row in rows for i, joint in enumerate(row)}
     levels = tuple(
-        Level(
+        TreeLevel(
             torch.tensor(row, device=device),
             torch.tensor([place[parents[j]] if d else 0 for j in row], device=device),
         )

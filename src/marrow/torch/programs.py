@@ -15,15 +15,15 @@ from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph import Animator
 from marrow.kernels.operations import OPERATIONS
-from marrow.torch.checking import shape_error
 from marrow.torch.rotations import multiply, normalized
-from marrow.torch.sampling import Pose
+from marrow.torch.sampling import PoseTensors
+from marrow.torch.tensor_checks import shape_error
 from torch import Tensor, nn
 
-__all__ = ["Programs"]
+__all__ = ["ProgramModule"]
 
 
-class Programs(nn.Module):
+class ProgramModule(nn.Module):
     """The pose programs of an animator's last update.
 
     `weights (n,)`, `times (n,)` and `masks` are what the programs have now; call it with others, which may be the output
@@ -38,15 +38,15 @@ class Programs(nn.Module):
         super().__init__()
         if not isinstance(animator, Animator):
             raise WrongTypeError(f"Programs: expected an Animator, got {type(animator).__name__}")
-        program, bank = animator.program, animator.evaluator.bank
+        program, bank = animator.evaluation.program, animator.evaluation.compiled.bank
         J, M = len(bank.skeleton), len(bank.skeleton.morph_names)
         size = bank.layout.size
         rows = unpack_rows(bank.rows.reshape(-1, size), J, M)
-        for name in Pose._fields:
+        for name in PoseTensors._fields:
             self.register_buffer(
                 f"bank_{name}", torch.tensor(np.array(getattr(rows, name))), persistent=False
             )
-        masks = animator.compiled.masks.copy()
+        masks = animator.evaluation.compiled.masks.copy()
         first = int(program.start[0])
         start = program.start - first
         ops = program.ops[first : int(program.start[-1])]
@@ -90,7 +90,7 @@ class Programs(nn.Module):
 
     def forward(
         self, weights: Tensor | None = None, times: Tensor | None = None, masks: Tensor | None = None
-    ) -> Pose:
+    ) -> PoseTensors:
         """The poses `(N, ...)` that the programs give with these numbers."""
         weights = self.weights if weights is None else weights
         times = self.times if times is None else times
@@ -101,12 +101,12 @@ class Programs(nn.Module):
             ("masks", self.masks, masks),
         ):
             if not isinstance(given, Tensor) or given.shape != own.shape:
-                raise shape_error("Programs", name, given, f"a tensor {tuple(own.shape)}")
-        parts: list[Pose] = []
+                raise shape_error("ProgramModule", name, given, f"a tensor {tuple(own.shape)}")
+        parts: list[PoseTensors] = []
         order: list[Tensor] = []
         for names, members, places in self._groups:
             at = getattr(self, places)
-            stack: list[Pose] = []
+            stack: list[PoseTensors] = []
             for step, name in enumerate(names):
                 here = at[:, step]
                 _STEPS[name](self, stack, self.arguments[here], times[here], weights[here], masks)
@@ -114,9 +114,9 @@ class Programs(nn.Module):
             parts.append(pose._replace(rotation=normalized(pose.rotation)))
             order.append(getattr(self, members))
         place = torch.argsort(torch.cat(order)) if order else torch.zeros(0, dtype=torch.int64)
-        return Pose(*(torch.cat(rows)[place] for rows in zip(*parts)))
+        return PoseTensors(*(torch.cat(rows)[place] for rows in zip(*parts)))
 
-    def clip_at(self, clip: Tensor, time: Tensor) -> Pose:
+    def clip_at(self, clip: Tensor, time: Tensor) -> PoseTensors:
         """Clips `(n,)` of the bank at times `(n,)`, between two frames."""
         frames, first = self.clip_frames[clip], self.clip_first[clip]
         u = (time * self.clip_rate[clip]).clamp(min=0)
@@ -125,23 +125,23 @@ class Programs(nn.Module):
         after = torch.minimum(frame + 1, frames - 1)
         share = u - frame
         out = []
-        for name in Pose._fields:
+        for name in PoseTensors._fields:
             rows = getattr(self, f"bank_{name}").to(u.dtype)
             a, b = rows[first + frame], rows[first + after]
             t = share.reshape(-1, *[1] * (a.ndim - 1))
             out.append(a + t * (b - a))
-        return Pose(*out)
+        return PoseTensors(*out)
 
 
-Step = Callable[[Programs, list[Pose], Tensor, Tensor, Tensor, Tensor], None]
+Step = Callable[[ProgramModule, list[PoseTensors], Tensor, Tensor, Tensor, Tensor], None]
 
 
 def _joint(w: Tensor) -> Tensor:
     return w[:, None, None]
 
 
-def _weighted(pose: Pose, w: Tensor) -> Pose:
-    return Pose(
+def _weighted(pose: PoseTensors, w: Tensor) -> PoseTensors:
+    return PoseTensors(
         _joint(w) * pose.translation,
         _joint(w) * normalized(pose.rotation),
         _joint(w) * pose.scale,
@@ -154,9 +154,9 @@ def _sided(q: Tensor, other: Tensor) -> Tensor:
     return torch.where((q * other).sum(-1, keepdim=True) < 0, -other, other)
 
 
-def _summed(top: Pose, other: Pose, w: Tensor) -> Pose:
+def _summed(top: PoseTensors, other: PoseTensors, w: Tensor) -> PoseTensors:
     more = _weighted(other, w)
-    return Pose(
+    return PoseTensors(
         top.translation + more.translation,
         top.rotation + _joint(w) * _sided(top.rotation, normalized(other.rotation)),
         top.scale + more.scale,
@@ -164,26 +164,34 @@ def _summed(top: Pose, other: Pose, w: Tensor) -> Pose:
     )
 
 
-def _sample(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor) -> None:
+def _sample(
+    p: ProgramModule, stack: list[PoseTensors], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+) -> None:
     stack.append(_weighted(p.clip_at(argument, time), w))
 
 
 def _accumulate(
-    p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+    p: ProgramModule, stack: list[PoseTensors], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
 ) -> None:
     stack.append(_summed(stack.pop(), p.clip_at(argument, time), w))
 
 
-def _scale(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor) -> None:
+def _scale(
+    p: ProgramModule, stack: list[PoseTensors], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+) -> None:
     stack.append(_weighted(stack.pop(), w))
 
 
-def _merge(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor) -> None:
+def _merge(
+    p: ProgramModule, stack: list[PoseTensors], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+) -> None:
     other = stack.pop()
     stack.append(_summed(stack.pop(), other, w))
 
 
-def _mixed(p: Programs, stack: list[Pose], shares: list[Tensor], morphs: Tensor, model: bool = False) -> None:
+def _mixed(
+    p: ProgramModule, stack: list[PoseTensors], shares: list[Tensor], morphs: Tensor, model: bool = False
+) -> None:
     """Translation, rotation and scale by shares `(n, J, 1)` each, morphs by `(n, M)`."""
     other = stack.pop()
     top = stack.pop()
@@ -193,7 +201,7 @@ def _mixed(p: Programs, stack: list[Pose], shares: list[Tensor], morphs: Tensor,
     else:
         rotation = a * (1 - shares[1]) + _sided(a, b) * shares[1]
     stack.append(
-        Pose(
+        PoseTensors(
             top.translation + shares[0] * (other.translation - top.translation),
             rotation,
             top.scale + shares[2] * (other.scale - top.scale),
@@ -223,35 +231,41 @@ def _mixed_in_model_space(parents: tuple[int, ...], a: Tensor, b: Tensor, share:
     return torch.stack(local, 1)
 
 
-def _blend(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor) -> None:
+def _blend(
+    p: ProgramModule, stack: list[PoseTensors], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+) -> None:
     _mixed(p, stack, [_joint(w)] * 3, w[:, None])
 
 
-def _layer(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor) -> None:
+def _layer(
+    p: ProgramModule, stack: list[PoseTensors], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+) -> None:
     mask = w[:, None] * masks[argument]
     _mixed(p, stack, [mask[:, : p.joint_count, None]] * 3, mask[:, p.joint_count :])
 
 
 def _channels(
-    p: Programs, stack: list[Pose], argument: Tensor, w: Tensor, masks: Tensor, model: bool
+    p: ProgramModule, stack: list[PoseTensors], argument: Tensor, w: Tensor, masks: Tensor, model: bool
 ) -> None:
     rows = [w[:, None] * masks[argument + k] for k in range(3)]
     _mixed(p, stack, [row[:, : p.joint_count, None] for row in rows], rows[0][:, p.joint_count :], model)
 
 
 def _layer_channels(
-    p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+    p: ProgramModule, stack: list[PoseTensors], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
 ) -> None:
     _channels(p, stack, argument, w, masks, False)
 
 
 def _layer_model(
-    p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+    p: ProgramModule, stack: list[PoseTensors], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
 ) -> None:
     _channels(p, stack, argument, w, masks, True)
 
 
-def _add(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor) -> None:
+def _add(
+    p: ProgramModule, stack: list[PoseTensors], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+) -> None:
     other = stack.pop()
     top = stack.pop()
     mask = w[:, None] * masks[argument]
@@ -260,7 +274,7 @@ def _add(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tens
     d = torch.where(d[..., 3:] < 0, -d, d)
     turn = d * k + (1 - k) * d.new_tensor([0.0, 0.0, 0.0, 1.0])
     stack.append(
-        Pose(
+        PoseTensors(
             top.translation + k * other.translation,
             multiply(normalized(top.rotation), turn),
             top.scale * (1 + k * (other.scale - 1)),

@@ -8,7 +8,7 @@ zero: no rotation at all, a half turn, a zero quaternion, gimbal lock.
 from __future__ import annotations
 
 import torch
-from marrow.torch.checking import check_last
+from marrow.torch.tensor_checks import check_last
 from torch import Tensor
 
 __all__ = [

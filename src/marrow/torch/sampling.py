@@ -11,14 +11,14 @@ from marrow.model.clip import Clip
 from marrow.torch.rotations import normalized
 from torch import Tensor, nn
 
-__all__ = ["ClipSampler", "Pose"]
+__all__ = ["ClipSampler", "PoseTensors"]
 
 PATHS = ("translation", "rotation", "scale", "morphs")
 WIDTHS = (3, 4, 3, 1)
 STEP, LINEAR, CUBIC = 0, 1, 2
 
 
-class Pose(NamedTuple):
+class PoseTensors(NamedTuple):
     """Local transforms of all joints as tensors: `translation (..., J, 3)`, `rotation (..., J, 4)` quaternions xyzw,
     `scale (..., J, 3)`, `morphs (..., M)`."""
 
@@ -62,7 +62,7 @@ class ClipSampler(nn.Module):
                 f"keys_{i}", torch.tensor(np.stack([m[2] for m in members], 1), dtype=torch.float32)
             )
 
-    def forward(self, time: Tensor, *, loop: bool = False) -> Pose:
+    def forward(self, time: Tensor, *, loop: bool = False) -> PoseTensors:
         """The pose at `time (...)` in seconds; outside the clip it holds, or wraps around with `loop`."""
         if loop and self.duration > 0:
             time = time - self.duration * torch.floor(time.detach() / self.duration)
@@ -80,7 +80,7 @@ class ClipSampler(nn.Module):
                         time.ndim, targets, self._sampled(i, kind, path == 1, time.to(dtype))
                     )
             out.append((value if path < 3 else value[..., 0]).to(stored))
-        return Pose(*out)
+        return PoseTensors(*out)
 
     def _sampled(self, i: int, kind: int, rotation: bool, time: Tensor) -> Tensor:
         times, keys = getattr(self, f"times_{i}").to(time.dtype), getattr(self, f"keys_{i}").to(time.dtype)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from marrow.errors import ValidationError
 from marrow.torch import definitions
-from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.operators import fast_linear, usable
+from marrow.torch.tensor_checks import check_tensor, shape_error
 from torch import Tensor
 
 __all__ = ["point_rotations", "skin"]
@@ -20,7 +20,7 @@ def skin(
     weights: Tensor,
     matrices: Tensor,
     *,
-    method: str = "linear",
+    skinning: str = "linear",
     normals: Tensor | None = None,
     pivots: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
@@ -31,12 +31,12 @@ def skin(
     counts; with `joints=None`, `weights` are dense, `(V, J)`. With `normals`, shaped like points, a pair comes back:
     points and unit normals.
 
-    `method` "dual_quaternion" keeps volume where joints twist. Joints that also scale do so about `pivots (J, 3)`, where
+    `skinning` "dual_quaternion" keeps volume where joints twist. Joints that also scale do so about `pivots (J, 3)`, where
     they are at rest (the origin, if not given).
     """
     points, joints, weights, matrices = _known(points, joints, weights, matrices)
-    if method not in METHODS:
-        raise ValidationError(f"skin: method must be one of {', '.join(METHODS)}, got {method!r}")
+    if skinning not in METHODS:
+        raise ValidationError(f"skin: skinning must be one of {', '.join(METHODS)}, got {skinning!r}")
     if normals is not None:
         check_tensor("skin", "normals", normals, (points.shape[-2], 3), "shaped like points")
     out_type = torch.promote_types(points.dtype, matrices.dtype)
@@ -44,7 +44,7 @@ def skin(
     work_type = torch.promote_types(torch.promote_types(out_type, weights.dtype), torch.float32)
     points, weights, matrices = points.to(work_type), weights.to(work_type), matrices.to(work_type)
     if (
-        method == "linear"
+        skinning == "linear"
         and normals is None
         and joints is not None
         and usable(points, joints, weights, matrices)
@@ -52,7 +52,7 @@ def skin(
         return fast_linear(points, joints, weights, matrices).to(out_type)
     _check_range("skin", joints, matrices)
     with torch.autocast(points.device.type, enabled=False):
-        if method == "dual_quaternion":
+        if skinning == "dual_quaternion":
             joints, weights = _sparse(joints, weights)
             where = matrices.new_zeros(matrices.shape[-3], 3) if pivots is None else pivots.to(work_type)
             used = torch.arange(matrices.shape[-3], device=matrices.device)

@@ -13,10 +13,10 @@ from marrow.errors import FormatError, ValidationError
 from marrow.io.smpl import body_arrays, body_character
 from marrow.io.smpl import joints as joint_table
 from marrow.report import ReportBuilder
-from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.kinematics import affine, forward_kinematics
 from marrow.torch.rotations import axis_angle_to_quaternion, quaternion_to_matrix
 from marrow.torch.skinning import skin
+from marrow.torch.tensor_checks import check_tensor, shape_error
 from torch import Tensor, nn
 
 __all__ = ["Body", "BodyPose"]

@@ -66,15 +66,15 @@ class Display(Protocol):
 
 
 class OffscreenDisplay:
-    """A texture in memory. Time does not depend on the clock: every frame takes `1 / fps` seconds."""
+    """A texture in memory. Time does not depend on the clock: every frame takes `1 / rate` seconds."""
 
-    def __init__(self, size: tuple[int, int], *, fps: float = 60.0) -> None:
+    def __init__(self, size: tuple[int, int], *, rate: float = 60.0) -> None:
         self.inputs = Inputs()
         self.format = "rgba8unorm-srgb"
         self.size = size
         self.ratio = 1.0
         self.closed = False
-        self._seconds, self._frames = 1.0 / fps, 0
+        self._seconds, self._frames = 1.0 / rate, 0
         self._device: Device | None = None
         self._texture: Any = None
 

@@ -25,13 +25,13 @@ JUMP = 0.4
 def middle(actor: Actor) -> Array | None:
     """The mean of an actor's joints in the world, of its first instance, `(3,)`; None where that is nowhere."""
     try:
-        moment = actor_states(Scene(actor) if actor.parent is None else Scene(actor.parent, actor))[-1]
+        state = actor_states(Scene(actor) if actor.parent is None else Scene(actor.parent, actor))[-1]
     except MarrowError:  # whoever draws it will say so
         return None
-    if not len(moment.world) or not len(actor.character.skeleton):
+    if not len(state.world) or not len(actor.character.skeleton):
         return None
-    at = np.append(np.asarray(model_matrices(moment), np.float64)[0, :, :, 3].mean(0), 1.0)
-    place = moment.world[0] @ at
+    at = np.append(np.asarray(model_matrices(state), np.float64)[0, :, :, 3].mean(0), 1.0)
+    place = state.world[0] @ at
     return place if np.isfinite(place).all() else None
 
 

@@ -68,10 +68,10 @@ class GraphControls:
                 out.append(f"{name}   {float(self.values[name]):.2f}")
         return out
 
-    def paint(self, pen: TextOverlay, x: float, bottom: float) -> None:
+    def paint(self, overlay: TextOverlay, x: float, bottom: float) -> None:
         lines = self.lines()
         colors = [ACCENT if i == self.chosen else DIM for i in range(len(lines))]
-        pen.lines(x, bottom - ROW * len(lines) - PAD, lines, colors)
+        overlay.lines(x, bottom - ROW * len(lines) - PAD, lines, colors)
 
 
 def _first(value: Any) -> float | bool:

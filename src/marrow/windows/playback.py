@@ -1,4 +1,4 @@
-"""`Playback`: clips to play, pause, scrub and go through. Plain numbers; no window."""
+"""`ViewerPlayback`: clips to play, pause, scrub and go through. Plain numbers; no window."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from marrow.model.clip import Clip
 
-__all__ = ["Playback"]
+__all__ = ["ViewerPlayback"]
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 4.0)
 
 
-class Playback:
+class ViewerPlayback:
     """Which of some clips is shown, at what time of it, and how time goes on."""
 
     def __init__(self, clips: Iterable[Clip], *, clip: str | None = None) -> None:

@@ -16,7 +16,7 @@ from marrow.scene.scene import Actor, Scene
 from marrow.windows.camera_controls import CameraControls
 from marrow.windows.follow_camera import FollowCamera, middle
 from marrow.windows.graph_controls import GraphControls
-from marrow.windows.playback import Playback
+from marrow.windows.playback import ViewerPlayback
 from marrow.windows.text_overlay import ACCENT, DIM, EDGE, PAD, ROW, SHADE, WHITE, TextOverlay
 from marrow.windows.window import AROUND
 
@@ -75,7 +75,7 @@ class Viewer:
         shown = [a for a in scene if a.animator is None and a.character.clips]
         self._players = [a for a in shown if a.parent is None or a.clip is not None]
         main = self._players[0] if self._players else None
-        self.playback = Playback(main.character.clips.values() if main else (), clip=clip)
+        self.playback = ViewerPlayback(main.character.clips.values() if main else (), clip=clip)
         self.steering = GraphControls(graph_actor) if graph_actor is not None else None
         """The parameters of the graph that moves the first character, while it does."""
         self._clip_actor, self._graph_actor = None, None
@@ -93,7 +93,7 @@ class Viewer:
             self._graph_actor = next(a for a in scene if a.animator is graph_actor)
             own = graph_actor.character
             self._clip_actor = Actor(own, transforms=self._graph_actor.transforms)
-            self.playback = Playback(own.clips.values(), clip=clip)
+            self.playback = ViewerPlayback(own.clips.values(), clip=clip)
             if clip is not None:
                 self._toggle_graph()
         self._show()
@@ -320,48 +320,48 @@ class Viewer:
         return scrubbing
 
     # -- what is written --------------------------------------------------------------------------------------------
-    def paint(self, pen: TextOverlay) -> None:
+    def paint(self, overlay: TextOverlay) -> None:
         """Writes over a picture."""
-        width, height = pen.size
+        width, height = overlay.size
         if self._time - self._said_at < 3 and self.said:
-            pen.lines((width - pen.width(self.said)) / 2 - PAD, EDGE, [self.said], [ACCENT])
+            overlay.lines((width - overlay.width(self.said)) / 2 - PAD, EDGE, [self.said], [ACCENT])
         if self.help:
-            self._paint_help(pen, width, height)
+            self._paint_help(overlay, width, height)
         if not self.words:
             return
         if self.graph_runs and self.steering is not None:
-            self.steering.paint(pen, EDGE, height - EDGE)
+            self.steering.paint(overlay, EDGE, height - EDGE)
         elif self.playback.clip is not None:
-            self._paint_timeline(pen, (width, height))
+            self._paint_timeline(overlay, (width, height))
         if not self.help:
-            pen.lines(EDGE, EDGE + ROW + 2 * PAD, [HINT], [DIM], right=True)
+            overlay.lines(EDGE, EDGE + ROW + 2 * PAD, [HINT], [DIM], right=True)
 
-    def _paint_timeline(self, pen: TextOverlay, size: tuple[float, float]) -> None:
+    def _paint_timeline(self, overlay: TextOverlay, size: tuple[float, float]) -> None:
         play, clip = self.playback, self.playback.clip
         assert clip is not None
         x, y, width, height = self._rail(size)
-        pen.rectangle(x, y, width, height, color=SHADE)
+        overlay.rectangle(x, y, width, height, color=SHADE)
         share = play.time / play.duration if play.duration > 0 else 0.0
-        pen.rectangle(x, y, width * share, height, color=RAIL)
+        overlay.rectangle(x, y, width * share, height, color=RAIL)
         for event in clip.events:
             if play.duration > 0:
-                pen.rectangle(x + width * event.time / play.duration - 1, y + height - 8, 2, 8, color=DIM)
-        pen.rectangle(x + width * share - 1, y, 2, height, color=ACCENT)
+                overlay.rectangle(x + width * event.time / play.duration - 1, y + height - 8, 2, 8, color=DIM)
+        overlay.rectangle(x + width * share - 1, y, 2, height, color=ACCENT)
         state = "playing" if play.playing else "paused"
         speed = "" if play.speed == 1 else f"   x{play.speed:g}"
         words = f"{clip.name}   {play.time:.2f} / {play.duration:.2f} s   {state}{speed}"
-        pen.text(x + PAD, y + 4, words, color=WHITE)
+        overlay.text(x + PAD, y + 4, words, color=WHITE)
         place = f"{play.index + 1} of {len(play.clips)}"
-        if pen.width(words) + pen.width(place) + 4 * PAD < width:
-            pen.text(x + width - PAD - pen.width(place), y + 4, place, color=DIM)
+        if overlay.width(words) + overlay.width(place) + 4 * PAD < width:
+            overlay.text(x + width - PAD - overlay.width(place), y + 4, place, color=DIM)
 
-    def _paint_help(self, pen: TextOverlay, width: float, height: float) -> None:
+    def _paint_help(self, overlay: TextOverlay, width: float, height: float) -> None:
         tall, wide = ROW * len(HELP) + 2 * EDGE, 560.0
         x, y = max((width - wide) / 2, 0.0), max((height - tall) / 2, 0.0)
-        pen.rectangle(x, y, wide, tall, color=(0.05, 0.06, 0.08, 0.9))
+        overlay.rectangle(x, y, wide, tall, color=(0.05, 0.06, 0.08, 0.9))
         for i, (keys, meaning) in enumerate(HELP):
-            pen.text(x + EDGE, y + EDGE + ROW * i, keys, color=ACCENT)
-            pen.text(x + EDGE + 130, y + EDGE + ROW * i, meaning, color=WHITE)
+            overlay.text(x + EDGE, y + EDGE + ROW * i, keys, color=ACCENT)
+            overlay.text(x + EDGE + 130, y + EDGE + ROW * i, meaning, color=WHITE)
 
 
 def _heaviest_joint(scene: Scene) -> int:

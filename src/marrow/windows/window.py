@@ -33,7 +33,7 @@ from marrow.windows.window_frame import WindowFrame
 
 if TYPE_CHECKING:
     from marrow.rendering.frame import Frame
-    from marrow.rendering.overlay import Overlay
+    from marrow.rendering.passes.overlay import Overlay
     from marrow.rendering.renderer import Renderer
 
 __all__ = ["Window", "WindowFrame", "window"]
@@ -54,7 +54,7 @@ def window(
     camera: AnyCamera | str | Sequence[float] | None = None,
     controls: Controls = "fly",
     view: str | None = None,
-    fps: float | None = None,
+    rate: float | None = None,
     vsync: bool = True,
     frames: int | None = None,
     offscreen: bool = False,
@@ -71,10 +71,10 @@ def window(
       moves it: `"fly"` mouse and keys (W A S D Q E), `"orbit"` the mouse alone, so that the keys are the program's,
       `"none"` only the program.
     - `view`: as in `mw.render`. `renderer`: one to draw with, or `options` of the one that is made.
-    - `fps`: at most so many frames a second; left out, as many as the screen shows. `vsync=False` does not wait for that.
+    - `rate`: at most so many frames a second; left out, as many as the screen shows. `vsync=False` does not wait for that.
     - `frames`: ends after so many.
-    - `offscreen`: no window, a texture: every frame comes `1 / fps` (1/60) seconds after the one before, whatever the clock
-      says (the first has `dt` 0), and is drawn when its `picture()` is asked for. `window.inputs` plays the player.
+    - `offscreen`: no window, a texture: every frame comes `1 / rate` (1/60) seconds after the one before, whatever the
+      clock says (the first has `dt` 0), and is drawn when its `picture()` is asked for. `window.inputs` plays the player.
     - `show_time`: writes the time a frame takes into the corner.
     - `capture`: the mouse belongs to the window: it is not seen, and turns the camera without a button. `fullscreen`: the
       window is the screen. Both may be changed: `frame.window.capture = False`.
@@ -84,7 +84,7 @@ def window(
     _check_options(options, renderer)
     scene = _scene(things)
     shape = _size(size)
-    rate = None if fps is None else _validate.number("window", "fps", fps, low=0, above=True)
+    rate = None if rate is None else _validate.number("window", "rate", rate, low=0, above=True)
     vsync, offscreen = (
         _validate.flag("window", n, v) for n, v in (("vsync", vsync), ("offscreen", offscreen))
     )
@@ -102,7 +102,7 @@ def window(
         frames = _validate.integer("window", "frames", frames, low=0)
     display: Display
     if offscreen:
-        display = OffscreenDisplay(shape, fps=rate or 60.0)
+        display = OffscreenDisplay(shape, rate=rate or 60.0)
     elif _in_notebook():
         from marrow.windows.notebook import NotebookDisplay
 
@@ -118,7 +118,7 @@ def window(
             camera=camera,
             controls=controls,
             view=view,
-            fps=rate,
+            rate=rate,
             frames=frames,
             lazy=offscreen,
             show_time=show_time and not offscreen,
@@ -146,7 +146,7 @@ class Window:
         camera: AnyCamera | str | Sequence[float] | None = None,
         controls: Controls = "fly",
         view: str | None = None,
-        fps: float | None = None,
+        rate: float | None = None,
         frames: int | None = None,
         lazy: bool = False,
         show_time: bool = True,
@@ -159,10 +159,10 @@ class Window:
         """How long frames take."""
         self.show_time = show_time
         self.painters: list[Callable[[TextOverlay], None]] = []
-        """Called with a pen for every picture."""
+        """Called with an overlay for every picture."""
         self.view_failed: Callable[[MarrowError], None] | None = None
         """Told where a view cannot be shown of this scene, which is then drawn without; left out, that is an error."""
-        self._options, self._fps, self._frames, self._lazy = options, fps, frames, lazy
+        self._options, self._rate, self._frames, self._lazy = options, rate, frames, lazy
         self._renderer: Renderer | None = None
         self._given = renderer
         self._overlay: Overlay | None = None
@@ -328,8 +328,8 @@ class Window:
         """Draws what the program has made of the frame."""
         if not self._lazy:
             self.draw()
-        if self._fps is not None and not self._lazy:
-            self.display.rest(self._clock + 1 / self._fps - self.display.clock())
+        if self._rate is not None and not self._lazy:
+            self.display.rest(self._clock + 1 / self._rate - self.display.clock())
 
     def draw(self) -> bool:
         """Draws the scene as it is now; whether there was anything to draw on."""
@@ -371,17 +371,17 @@ class Window:
         """What stands over the picture."""
         if not (self.painters or self._lines or self.show_time):
             return
-        from marrow.rendering.overlay import Overlay
+        from marrow.rendering.passes.overlay import Overlay
 
         if self._overlay is None or self._overlay.format != format:
             self._overlay = Overlay(device, format)
         canvas = self._overlay.canvas(size)
-        pen = TextOverlay(canvas, self.display.ratio)
-        pen.lines(EDGE, EDGE, self._lines)
+        overlay = TextOverlay(canvas, self.display.ratio)
+        overlay.lines(EDGE, EDGE, self._lines)
         if self.show_time and self.meter.text():
-            pen.lines(EDGE, EDGE, [self.meter.text()], right=True)
+            overlay.lines(EDGE, EDGE, [self.meter.text()], right=True)
         for paint in self.painters:
-            paint(pen)
+            paint(overlay)
         encoder = device.raw.create_command_encoder()
         self._overlay.draw(encoder, target, size, canvas=canvas)
         device.submit([encoder.finish()], "drawing over a picture")

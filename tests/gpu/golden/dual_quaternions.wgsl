@@ -10,6 +10,158 @@ struct Sizes { rows: u32, palette: u32, used: u32, first: u32, first_dual: u32 }
 var<workgroup> shared_scale: atomic<u32>;
 var<workgroup> kind: atomic<u32>;
 
+// The nearest rotation, written from `marrow.kernels.polar`.
+alias real = f32;
+var<private> horn: array<f32, 32>;
+fn floor_rest(a: i32, b: i32) -> i32 {
+  if (b == 0) { return 0; }
+  let r = a % b;
+  return select(r, r + b, r != 0 && ((r < 0) != (b < 0)));
+}
+fn rotate(a_size: i32, v_at: i32, v_size: i32, p: i32, r: i32) {
+  var t: real;
+  let theta = (real(horn[5 * r]) - real(horn[5 * p])) / (2.0 * real(horn[4 * p + r]));
+  if (abs(theta) > 1000000000000000.0) {
+    t = 0.5 / abs(theta);
+  } else {
+    t = 1.0 / (abs(theta) + sqrt(theta * theta + 1.0));
+  }
+  if (theta < 0.0) {
+    t = -t;
+  }
+  let c = 1.0 / sqrt(t * t + 1.0);
+  let s = t * c;
+  var x = real(horn[p]);
+  var y = real(horn[r]);
+  horn[p] = f32(c * x - s * y);
+  horn[r] = f32(s * x + c * y);
+  x = real(horn[4 + p]);
+  y = real(horn[4 + r]);
+  horn[4 + p] = f32(c * x - s * y);
+  horn[4 + r] = f32(s * x + c * y);
+  x = real(horn[8 + p]);
+  y = real(horn[8 + r]);
+  horn[8 + p] = f32(c * x - s * y);
+  horn[8 + r] = f32(s * x + c * y);
+  x = real(horn[12 + p]);
+  y = real(horn[12 + r]);
+  horn[12 + p] = f32(c * x - s * y);
+  horn[12 + r] = f32(s * x + c * y);
+  x = real(horn[4 * p]);
+  y = real(horn[4 * r]);
+  horn[4 * p] = f32(c * x - s * y);
+  horn[4 * r] = f32(s * x + c * y);
+  x = real(horn[4 * p + 1]);
+  y = real(horn[4 * r + 1]);
+  horn[4 * p + 1] = f32(c * x - s * y);
+  horn[4 * r + 1] = f32(s * x + c * y);
+  x = real(horn[4 * p + 2]);
+  y = real(horn[4 * r + 2]);
+  horn[4 * p + 2] = f32(c * x - s * y);
+  horn[4 * r + 2] = f32(s * x + c * y);
+  x = real(horn[4 * p + 3]);
+  y = real(horn[4 * r + 3]);
+  horn[4 * p + 3] = f32(c * x - s * y);
+  horn[4 * r + 3] = f32(s * x + c * y);
+  x = real(horn[v_at + p]);
+  y = real(horn[v_at + r]);
+  horn[v_at + p] = f32(c * x - s * y);
+  horn[v_at + r] = f32(s * x + c * y);
+  x = real(horn[v_at + 4 + p]);
+  y = real(horn[v_at + 4 + r]);
+  horn[v_at + 4 + p] = f32(c * x - s * y);
+  horn[v_at + 4 + r] = f32(s * x + c * y);
+  x = real(horn[v_at + 8 + p]);
+  y = real(horn[v_at + 8 + r]);
+  horn[v_at + 8 + p] = f32(c * x - s * y);
+  horn[v_at + 8 + r] = f32(s * x + c * y);
+  x = real(horn[v_at + 12 + p]);
+  y = real(horn[v_at + 12 + r]);
+  horn[v_at + 12 + p] = f32(c * x - s * y);
+  horn[v_at + 12 + r] = f32(s * x + c * y);
+}
+fn nearest_rotation(m: array<real, 9>, enough: real, least: real) -> vec4<real> {
+  var i: i32;
+  let a_size = 16;
+  let v_size = 16;
+  horn[0] = f32(m[0] - m[4] - m[8]);
+  horn[5] = f32(m[4] - m[0] - m[8]);
+  horn[10] = f32(m[8] - m[0] - m[4]);
+  horn[15] = f32(m[0] + m[4] + m[8]);
+  let t_1 = m[1] + m[3];
+  horn[1] = f32(t_1);
+  horn[4] = f32(t_1);
+  let t_2 = m[2] + m[6];
+  horn[2] = f32(t_2);
+  horn[8] = f32(t_2);
+  let t_3 = m[5] + m[7];
+  horn[6] = f32(t_3);
+  horn[9] = f32(t_3);
+  let t_4 = m[7] - m[5];
+  horn[3] = f32(t_4);
+  horn[12] = f32(t_4);
+  let t_5 = m[2] - m[6];
+  horn[7] = f32(t_5);
+  horn[13] = f32(t_5);
+  let t_6 = m[3] - m[1];
+  horn[11] = f32(t_6);
+  horn[14] = f32(t_6);
+  for (var t1 = 0; t1 < 16; t1++) {
+    i = t1;
+    horn[16 + i] = f32(select(real(0.0), real(1.0), floor_rest(i, 5) == 0));
+  }
+  for (var n_ = 0; n_ < 24; n_++) {
+    var off: real = 0.0;
+    var size: real = 0.0;
+    size = size + real(horn[0]) * real(horn[0]);
+    size = size + real(horn[5]) * real(horn[5]);
+    off = off + real(horn[4]) * real(horn[4]);
+    size = size + real(horn[10]) * real(horn[10]);
+    off = off + real(horn[8]) * real(horn[8]);
+    off = off + real(horn[9]) * real(horn[9]);
+    size = size + real(horn[15]) * real(horn[15]);
+    off = off + real(horn[12]) * real(horn[12]);
+    off = off + real(horn[13]) * real(horn[13]);
+    off = off + real(horn[14]) * real(horn[14]);
+    i = 3;
+    if (!(off > enough * size)) {
+      break;
+    }
+    if (!(abs(real(horn[1])) <= least)) {
+      rotate(a_size, 16, v_size, 0, 1);
+    }
+    if (!(abs(real(horn[2])) <= least)) {
+      rotate(a_size, 16, v_size, 0, 2);
+    }
+    if (!(abs(real(horn[3])) <= least)) {
+      rotate(a_size, 16, v_size, 0, 3);
+    }
+    if (!(abs(real(horn[6])) <= least)) {
+      rotate(a_size, 16, v_size, 1, 2);
+    }
+    if (!(abs(real(horn[7])) <= least)) {
+      rotate(a_size, 16, v_size, 1, 3);
+    }
+    if (!(abs(real(horn[11])) <= least)) {
+      rotate(a_size, 16, v_size, 2, 3);
+    }
+  }
+  var best = 3;
+  if (real(horn[0]) > real(horn[5 * best])) {
+    best = 0;
+  }
+  if (real(horn[5]) > real(horn[5 * best])) {
+    best = 1;
+  }
+  if (real(horn[10]) > real(horn[5 * best])) {
+    best = 2;
+  }
+  i = 2;
+  return vec4<real>(real(horn[16 + best]), real(horn[16 + 4 + best]), real(horn[16 + 8 + best]), real(horn[16 + 12 + best]));
+}
+fn nearest_rotation_float32(m: array<real, 9>) -> vec4<real> {
+  return nearest_rotation(m, 1e-16, 1e-30);
+}
 fn determinant3(x: vec3f, y: vec3f, z: vec3f) -> f32 { return dot(x, cross(y, z)); }
 
 // The largest number of a matrix; 1 for none: what is divided by it can be squared without leaving the range of floats.
@@ -40,53 +192,6 @@ fn shepperd(x: vec3f, y: vec3f, z: vec3f) -> vec4f {
   else if (y.y >= z.z) { q = vec4f(x.y + y.x, 1.0 - x.x + y.y - z.z, y.z + z.y, x.z - z.x); }
   else { q = vec4f(x.z + z.x, y.z + z.y, 1.0 - x.x - y.y + z.z, y.x - x.y); }
   return normalize(q);
-}
-
-// The nearest rotation: the top eigenvector of Horn's symmetric matrix, by Jacobi sweeps.
-fn nearest(x: vec3f, y: vec3f, z: vec3f) -> vec4f {
-  var a = array<vec4f, 4>(
-    vec4f(x.x - y.y - z.z, x.y + y.x, x.z + z.x, z.y - y.z),
-    vec4f(x.y + y.x, y.y - x.x - z.z, y.z + z.y, x.z - z.x),
-    vec4f(x.z + z.x, y.z + z.y, z.z - x.x - y.y, y.x - x.y),
-    vec4f(z.y - y.z, x.z - z.x, y.x - x.y, x.x + y.y + z.z));
-  var v = array<vec4f, 4>(
-    vec4f(1.0, 0.0, 0.0, 0.0), vec4f(0.0, 1.0, 0.0, 0.0), vec4f(0.0, 0.0, 1.0, 0.0), vec4f(0.0, 0.0, 0.0, 1.0));
-  for (var sweep = 0; sweep < 12; sweep++) {
-    let size = a[0].x * a[0].x + a[1].y * a[1].y + a[2].z * a[2].z + a[3].w * a[3].w;
-    let off = a[1].x * a[1].x + dot(a[2].xy, a[2].xy) + dot(a[3].xyz, a[3].xyz);
-    if (!(off > 1e-16 * size)) { break; }
-    for (var p = 0; p < 3; p++) {
-      for (var r = p + 1; r < 4; r++) {
-        if (abs(a[p][r]) > 1e-30) {
-          let theta = (a[r][r] - a[p][p]) / (2.0 * a[p][r]);
-          var t = 1.0 / (abs(theta) + sqrt(theta * theta + 1.0));
-          if (abs(theta) > 1e15) { t = 0.5 / abs(theta); }
-          t = select(t, -t, theta < 0.0);
-          let c = inverseSqrt(t * t + 1.0);
-          let s = t * c;
-          for (var k = 0; k < 4; k++) {
-            let m = a[k][p];
-            let n = a[k][r];
-            a[k][p] = c * m - s * n;
-            a[k][r] = s * m + c * n;
-          }
-          let m = a[p];
-          let n = a[r];
-          a[p] = c * m - s * n;
-          a[r] = s * m + c * n;
-          for (var k = 0; k < 4; k++) {
-            let m = v[k][p];
-            let n = v[k][r];
-            v[k][p] = c * m - s * n;
-            v[k][r] = s * m + c * n;
-          }
-        }
-      }
-    }
-  }
-  var best = 3;
-  for (var i = 0; i < 3; i++) { if (a[i][i] > a[best][best]) { best = i; } }
-  return normalize(vec4f(v[0][best], v[1][best], v[2][best], v[3][best]));
 }
 
 fn turned(q: vec4f, v: vec3f) -> vec3f { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
@@ -141,7 +246,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
       if (sigma * scale != 1.0) { atomicStore(&kind, 1u); }
     } else {
       let turn = select(1.0, -1.0, volume < 0.0) / size;
-      q = nearest(turn * x, turn * y, turn * z);
+      let u = turn * x;
+      let v = turn * y;
+      let w = turn * z;
+      q = normalize(nearest_rotation_float32(array<real, 9>(u.x, u.y, u.z, v.x, v.y, v.z, w.x, w.y, w.z)));
       // What is left when the turn is taken back, made symmetric.
       let back = vec4f(-q.xyz, q.w);
       let cx = turned(back, vec3f(x.x, y.x, z.x));

@@ -99,31 +99,42 @@ function isRotation(a: Float64Array): boolean {
   return determinant(a) > 0;
 }
 
-/** The rotation nearest to `a`, or to `-a` where it mirrors, by Newton's iteration: `x <- (x + inverse transpose of x) / 2`. */
+/**
+ * The rotation nearest to `a`, or to `-a` where it mirrors, as the engine's `polar` has it: Newton's iteration,
+ * `x <- (x + inverse transpose of x) / 2`. A matrix plus its cofactors has the same rotation, and is not flat where the matrix is.
+ */
 function polar(a: Float64Array, out: Float64Array): void {
   const sign = determinant(a) < 0 ? -1 : 1;
-  for (let k = 0; k < 9; k++) out[k] = sign * a[k];
+  const size = Math.hypot(...a) || 1;
+  for (let k = 0; k < 9; k++) out[k] = (sign * a[k]) / size;
+  const flat = cofactors(out);
+  const flatness = Math.hypot(...flat) || 1;
+  for (let k = 0; k < 9; k++) out[k] += flat[k] / flatness;
   for (let step = 0; step < 30; step++) {
     const det = determinant(out);
     if (!(Math.abs(det) > 1e-30)) {
-      // A flattened joint has no rotation of its own to tell: let it keep its place.
+      // A joint that is a line or nothing has no rotation of its own to tell: let it keep its place.
       out.set(IDENTITY);
       return;
     }
-    const [a0, a1, a2, a3, a4, a5, a6, a7, a8] = out as unknown as number[];
-    const cofactor = [
-      a4 * a8 - a5 * a7, a5 * a6 - a3 * a8, a3 * a7 - a4 * a6,
-      a2 * a7 - a1 * a8, a0 * a8 - a2 * a6, a1 * a6 - a0 * a7,
-      a1 * a5 - a2 * a4, a2 * a3 - a0 * a5, a0 * a4 - a1 * a3,
-    ];
+    const next = cofactors(out);
     let moved = 0;
     for (let k = 0; k < 9; k++) {
-      const next = 0.5 * (out[k] + cofactor[k] / det);
-      moved = Math.max(moved, Math.abs(next - out[k]));
-      out[k] = next;
+      next[k] = 0.5 * (out[k] + next[k] / det);
+      moved = Math.max(moved, Math.abs(next[k] - out[k]));
     }
+    out.set(next);
     if (moved < 1e-12) return;
   }
+}
+
+function cofactors(a: Float64Array): number[] {
+  const [a0, a1, a2, a3, a4, a5, a6, a7, a8] = a as unknown as number[];
+  return [
+    a4 * a8 - a5 * a7, a5 * a6 - a3 * a8, a3 * a7 - a4 * a6,
+    a2 * a7 - a1 * a8, a0 * a8 - a2 * a6, a1 * a6 - a0 * a7,
+    a1 * a5 - a2 * a4, a2 * a3 - a0 * a5, a0 * a4 - a1 * a3,
+  ];
 }
 
 /** Shepperd's method: divides by the largest of the four. */

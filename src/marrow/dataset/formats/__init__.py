@@ -23,6 +23,7 @@ SUFFIX = {
 _MODULES = {
     "parquet": "parquet", "webdataset": "webdataset", "safetensors": "columns", "npz": "columns", "zarr": "zarrs",
 }  # fmt: skip
+_CLASSES = {"parquet": "Parquet", "webdataset": "Tar", "columns": "Column", "zarrs": "Zarr"}
 
 
 class ShardWriter(Protocol):
@@ -52,14 +53,18 @@ def _module(name: str) -> Any:
     return importlib.import_module(f"marrow.dataset.formats.{_MODULES[name]}")
 
 
+def _class(format: str, kind: str) -> Any:
+    return getattr(_module(format), f"{_CLASSES[_MODULES[format]]}{kind}")
+
+
 def writer(path: Path, schema: Schema, recipe: Recipe) -> ShardWriter:
     """A writer for a shard in the format of the recipe."""
-    made: ShardWriter = _module(recipe.format).Writer(path, schema, recipe)
+    made: ShardWriter = _class(recipe.format, "Writer")(path, schema, recipe)
     return made
 
 
 def reader(path: Path, schema: Schema, format: str) -> ShardReader:
-    made: ShardReader = _module(format).Reader(path, schema)
+    made: ShardReader = _class(format, "Reader")(path, schema)
     return made
 
 

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from marrow.dataset.formats.facts import facts
 from marrow.dataset.recipe import Recipe
 from marrow.dataset.rows import Row
-from marrow.dataset.schema import Field, Schema
+from marrow.dataset.schema import RowField, Schema
 from marrow.errors import FormatError
 
-__all__ = ["Reader", "Writer", "libraries", "row_from", "uniform"]
+__all__ = ["ColumnReader", "ColumnWriter", "libraries", "row_from", "uniform"]
 
 Array = NDArray[Any]
 _TYPES = {"<f4": "F32", "|u1": "U8", "<i8": "I64"}
@@ -39,7 +39,7 @@ def libraries() -> dict[str, str]:
     return {}
 
 
-def uniform(field: Field) -> bool:
+def uniform(field: RowField) -> bool:
     """Whether all rows agree but for their frames."""
     return None not in field.shape[1:]
 
@@ -106,7 +106,7 @@ def _copy(source: IO[bytes] | Array, target: Any) -> None:
         shutil.copyfileobj(source, target, 1 << 20)
 
 
-class Writer:
+class ColumnWriter:
     """Both formats: the suffix of the shard says which."""
 
     def __init__(self, path: Path, schema: Schema, recipe: Recipe) -> None:
@@ -155,7 +155,7 @@ def _write_safetensors(path: Path, columns: dict[str, Any], rows: str) -> None:
             _copy(columns[name][2], file)
 
 
-class Reader:
+class ColumnReader:
     """Arrays mapped from the file; rows are views of them."""
 
     def __init__(self, path: Path, schema: Schema) -> None:

@@ -8,7 +8,7 @@ from marrow.dataset.rows import Row
 
 __all__ = ["FACTS", "facts"]
 
-FACTS = ("id", "source", "clip", "start", "frames", "fps", "mirrored", "skeleton")
+FACTS = ("id", "source", "clip", "start", "frames", "rate", "mirrored", "skeleton")
 
 
 def facts(row: Row) -> dict[str, Any]:

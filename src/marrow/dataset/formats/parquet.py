@@ -14,10 +14,10 @@ import numpy as np
 from marrow.dataset.formats.facts import facts
 from marrow.dataset.recipe import Recipe
 from marrow.dataset.rows import Row
-from marrow.dataset.schema import Field, Schema
+from marrow.dataset.schema import RowField, Schema
 from marrow.errors import FormatError, MissingExtraError
 
-__all__ = ["Reader", "Writer", "arrow_schema", "libraries"]
+__all__ = ["ParquetReader", "ParquetWriter", "arrow_schema", "libraries"]
 
 GROUP_BYTES = 8 << 20
 """Rows are written when this much is waiting: what a reader has to take at once, and a writer to keep."""
@@ -45,7 +45,7 @@ def arrow_schema(schema: Schema) -> Any:
         pa.field("clip", pa.string()),
         pa.field("start", pa.int32()),
         pa.field("frames", pa.int32()),
-        pa.field("fps", pa.float64()),
+        pa.field("rate", pa.float64()),
         pa.field("mirrored", pa.bool_()),
         pa.field("skeleton", pa.string()),
     ]
@@ -62,7 +62,7 @@ def _event_type(pa: Any) -> Any:
     )
 
 
-def _column(pa: Any, field: Field) -> Any:
+def _column(pa: Any, field: RowField) -> Any:
     kind = pa.from_numpy_dtype(np.dtype(field.dtype))
     if field.fixed:
         return pa.field(
@@ -77,7 +77,7 @@ def _column(pa: Any, field: Field) -> Any:
     return pa.field(field.name, storage, metadata=extension)
 
 
-class Writer:
+class ParquetWriter:
     """Writes rows in groups of a few megabytes."""
 
     def __init__(self, path: Path, schema: Schema, recipe: Recipe) -> None:
@@ -120,7 +120,7 @@ class Writer:
         self._file.write_table(table, row_group_size=max(len(said), 1))
         self._waiting, self._bytes = [], 0
 
-    def _tensors(self, field: Field, kind: Any, arrays: list[Any]) -> Any:
+    def _tensors(self, field: RowField, kind: Any, arrays: list[Any]) -> Any:
         pa = self._pa
         flat = pa.array(np.concatenate([a.reshape(-1) for a in arrays]))
         if field.fixed:
@@ -142,7 +142,7 @@ class Writer:
         self._file.close()
 
 
-class Reader:
+class ParquetReader:
     """Rows of a file; the group that was read last is kept."""
 
     def __init__(self, path: Path, schema: Schema) -> None:
@@ -179,7 +179,7 @@ class Reader:
         self._file.close()
 
 
-def _array(column: Any, field: Field, at: int) -> Any:
+def _array(column: Any, field: RowField, at: int) -> Any:
     dtype = np.dtype(field.dtype)
     if field.fixed:
         storage = column.storage

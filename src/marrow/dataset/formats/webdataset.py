@@ -17,14 +17,14 @@ from marrow.dataset.rows import Row
 from marrow.dataset.schema import Schema
 from marrow.errors import FormatError
 
-__all__ = ["Reader", "Writer", "libraries"]
+__all__ = ["TarReader", "TarWriter", "libraries"]
 
 
 def libraries() -> dict[str, str]:
     return {}
 
 
-class Writer:
+class TarWriter:
     """A row is `KEY.json` with what is said of it and `KEY.FEATURE.npy` for each array."""
 
     def __init__(self, path: Path, schema: Schema, recipe: Recipe) -> None:
@@ -55,7 +55,7 @@ class Writer:
             self._tar.fileobj.close()
 
 
-class Reader:
+class TarReader:
     """Rows of a tar file, in any order."""
 
     def __init__(self, path: Path, schema: Schema) -> None:

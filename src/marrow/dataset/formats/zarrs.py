@@ -17,7 +17,7 @@ from marrow.dataset.rows import Row
 from marrow.dataset.schema import Schema
 from marrow.errors import FormatError, MissingExtraError
 
-__all__ = ["Reader", "Writer", "libraries"]
+__all__ = ["ZarrReader", "ZarrWriter", "libraries"]
 
 CHUNK_BYTES = 4 << 20
 
@@ -36,7 +36,7 @@ def libraries() -> dict[str, str]:
     return {"zarr": _zarr().__version__, "numcodecs": version("numcodecs")}
 
 
-class Writer:
+class ZarrWriter:
     """Rows wait on disk beside the group until the shard is known."""
 
     def __init__(self, path: Path, schema: Schema, recipe: Recipe) -> None:
@@ -78,7 +78,7 @@ class Writer:
         self._spool.close()
 
 
-class Reader:
+class ZarrReader:
     """Rows of a group."""
 
     def __init__(self, path: Path, schema: Schema) -> None:

@@ -36,7 +36,7 @@ def _metres(value: float, path: str) -> float:
 
 class FootLock(Node, frozen=True):
     """Holds `feet` (joints; left out: those of the body) where they stand in the world while they are down, however
-    the character is moved: see `animator.place`. The lower point of the sole, heel or ball, stays where it is, and
+    the character is moved: see `animator.root`. The lower point of the sole, heel or ball, stays where it is, and
     the foot does not turn.
 
     A foot is down between the events that `contacts` name for it, `{"foot_l": ("foot_l", "foot_l_lift")}` as they stand; in

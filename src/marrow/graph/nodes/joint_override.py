@@ -18,7 +18,7 @@ __all__ = ["JointOverride"]
 
 
 class JointOverride(Node, frozen=True):
-    """Puts `joints` where `animator.override(name, ...)` says: a turret that is aimed, a finger that is bent, what a
+    """Puts `joints` where `animator.overrides[name].set(...)` says: a turret that is aimed, a finger that is bent, what a
     network predicts. `mode="set"` replaces a joint's transform, `"offset"` adds to it; in the joint's own `space` or the
     model's. Until something is given, and where its weight is 0, `source` shows as it is."""
 

@@ -31,7 +31,7 @@ FASTEST = 8 * math.pi
 class LookAt(Node, frozen=True):
     """Turns `joints`, listed from the body outward with each one's share of what is left to turn, until the last of them
     looks at `target`, a place in `space`: that of the character (model space), that of the world (see
-    `animator.place`), or in the frame of the joint of that name. `axis` is the last joint's own direction that looks;
+    `animator.root`), or in the frame of the joint of that name. `axis` is the last joint's own direction that looks;
     when left out, the one that faces forward (+Z) in the rest pose. It turns at most `limit` radians away from where
     it looks in the pose, and at most `speed` radians per second (left out: at once), seen from the body; at the same
     speed at any frame rate."""

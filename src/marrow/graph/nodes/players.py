@@ -49,7 +49,7 @@ class SequencePlayer(Node, frozen=True):
 
 class RandomPlayer(Node, frozen=True):
     """Plays `clips` in an order of its own for each instance, by `weights` (all alike when left out), never the same
-    one twice in a row. The order is the same whenever it is run with the same `Animator.seeds`."""
+    one twice in a row. The order is the same whenever it is run with the same `animator.instances.seeds`."""
 
     clips: tuple[AnyNode, ...]
     weights: tuple[float, ...] = ()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Value
-from marrow.graph.placing import WorldVector
+from marrow.graph.root_transforms import WorldVector
 from marrow.graph.tables import Part, Place, Scope
 from marrow.kernels import control_tables as ct
 

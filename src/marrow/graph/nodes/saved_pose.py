@@ -16,8 +16,8 @@ __all__ = ["SavedPose"]
 
 
 class SavedPose(Node, frozen=True):
-    """The pose that `animator.save_pose(pose)` saved last, of each instance its own; the rest pose until then. To get up
-    from wherever a ragdoll fell, or to fade from a moment that is over."""
+    """The pose that `animator.instances.save_pose(pose)` saved last, of each instance its own; the rest pose until then.
+    To get up from wherever a ragdoll fell, or to fade from a moment that is over."""
 
     pose: str
 

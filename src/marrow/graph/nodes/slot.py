@@ -23,7 +23,7 @@ __all__ = ["Slot"]
 
 
 class Slot(Node, frozen=True):
-    """Shows `source` until `animator.play_slot(name, clip)` plays a clip over it, on the whole body or the part that
+    """Shows `source` until `animator.slots[name].play(clip)` plays a clip over it, on the whole body or the part that
     `joints`, `mask`, `depth_falloff` and `channels` say, as in `LayerBlend`. `additive=True` adds additive clips.
 
     What plays in a slot ends when the slot is out of sight, as in a state that is left.

@@ -28,7 +28,7 @@ __all__ = ["TwoBoneIK"]
 class TwoBoneIK(Node, frozen=True):
     """Turns the parent and grandparent of the joint `tip` (or `mid` and `upper`, where other joints lie between) so that
     `tip` comes to `target`. The limb bends towards `pole` (a direction), or as it does in the pose. Both are given in
-    `space`: that of the character (model space), that of the world (see `animator.place`), or in the frame of the
+    `space`: that of the character (model space), that of the world (see `animator.root`), or in the frame of the
     joint of that name as it is before the limb moves: a hand that holds the rifle in the other one.
 
     `bend` is the range in radians that the middle joint may be away from straight: out of reach or past the range, the limb

@@ -21,7 +21,7 @@ def first_numbers(body: bytes, wanted: int) -> tuple[Array, bytes]:
     Fewer where not all of them are numbers."""
     if backend().name == "numpy":
         return _slowly(body, wanted)
-    from marrow.kernels.text import MOST_HARD, POWERS, parse_numbers
+    from marrow.kernels.number_parsing import MOST_HARD, POWERS, parse_numbers
 
     text = np.frombuffer(body, np.uint8)
     values, hard = np.empty(wanted), np.empty((MOST_HARD, 3), np.int64)
@@ -56,7 +56,7 @@ def rotations(
     if not joints:
         return
     if backend().name != "numpy":
-        from marrow.kernels.text import euler_rotations
+        from marrow.kernels.number_parsing import euler_rotations
 
         euler_rotations(
             np.ascontiguousarray(values), np.array(joints, np.int64), np.array(turns, np.int64), out

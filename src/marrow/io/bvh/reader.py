@@ -78,7 +78,7 @@ def _clip(
     joints: list[BvhJoint],
     skeleton: Skeleton,
     scale: float,
-    fps: float | None,
+    rate: float | None,
     path: Path,
     report: ReportBuilder,
 ) -> Clip | None:
@@ -90,7 +90,7 @@ def _clip(
     if frames == 0 or width == 0:
         report.add("dropped", "MOTION", "the motion is empty and was left out")
         return None
-    frame_time = _frame_time(header[2], frames, fps, path, report)
+    frame_time = _frame_time(header[2], frames, rate, path, report)
     values = _numbers(data, header.end(), frames, width, path, report)
     return _tracks(values, joints, skeleton, scale, frame_time, path)
 
@@ -107,16 +107,16 @@ def _frame_count(word: bytes, path: Path) -> int:
     return frames
 
 
-def _frame_time(word: bytes, frames: int, fps: float | None, path: Path, report: ReportBuilder) -> float:
+def _frame_time(word: bytes, frames: int, rate: float | None, path: Path, report: ReportBuilder) -> float:
     try:
         frame_time = float(word)
     except ValueError:
         raise FormatError(f"Frame Time is {_shown(word)}, not a number", path=path, place="MOTION") from None
     if 0 < frame_time < 1e6 and frame_time * frames < 1e9:
         return frame_time
-    if fps is not None:
-        report.add("repaired", "MOTION", f"Frame Time is {frame_time:g}; rate={fps:g} was used")
-        return 1 / fps
+    if rate is not None:
+        report.add("repaired", "MOTION", f"Frame Time is {frame_time:g}; rate={rate:g} was used")
+        return 1 / rate
     if frames == 1:
         report.add(
             "repaired", "MOTION", f"Frame Time is {frame_time:g}; 1/30 s was used for the single frame"

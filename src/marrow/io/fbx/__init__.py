@@ -1,6 +1,6 @@
-"""FBX, binary and ASCII, through the `ufbx` package in a process of its own (`marrow.io.process`).
+"""FBX, binary and ASCII, through the `ufbx` package in a process of its own (`marrow.io.reader_process`).
 
-The native code runs in the child (`child`, `convert` and what they import), which hands the character over as
+The native code runs in the child (`child_process`, `convert` and what they import), which hands the character over as
 a `.marrow` file. Textures outside the file are opened here, by the rules of `Source.neighbour`.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from marrow.errors import FormatError
 from marrow.io.container import Container
-from marrow.io.native import read_container
+from marrow.io.marrow_file import read_container
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character
 
@@ -21,16 +21,16 @@ __all__ = ["read"]
 def read(source: Source, options: LoadOptions) -> Character:
     """The character in an FBX file."""
     # The child imports this package too, and needs none of these.
-    from marrow.io.fbx.textures import ImageNotes, with_images
-    from marrow.io.process import Reader, ask
+    from marrow.io.fbx.textures import FbxImageNotes, with_images
+    from marrow.io.reader_process import Reader, ask
 
-    reader = Reader("FBX", "marrow.io.fbx.child", "ufbx", "")
-    asked = {"scale": options.scale, "fps": options.rate}
+    reader = Reader("FBX", "marrow.io.fbx.child_process", "ufbx", "")
+    asked = {"scale": options.scale, "rate": options.rate}
     answer = ask(reader, source.data, asked, size=len(source.data), path=source.path)
     try:
         container = Container(answer)
         character = read_container(container)
-        notes = msgspec.json.decode(container.metadata.get("images", "{}"), type=ImageNotes)
+        notes = msgspec.json.decode(container.metadata.get("images", "{}"), type=FbxImageNotes)
         bound_at = msgspec.json.decode(
             container.metadata.get("bound_at", "{}"), type=dict[int, list[list[float]]]
         )

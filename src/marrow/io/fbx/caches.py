@@ -28,11 +28,11 @@ class CacheNote(msgspec.Struct):
 
 
 class CacheNotes(msgspec.Struct):
-    """All caches of a file; lengths in it are `scale` metres, its takes count `fps` frames a second."""
+    """All caches of a file; lengths in it are `scale` metres, its takes count `rate` frames a second."""
 
     caches: list[CacheNote] = []
     scale: float = 1.0
-    fps: float = 30.0
+    rate: float = 30.0
     take: str = ""
 
 
@@ -42,7 +42,7 @@ def with_caches(character: Character, notes: CacheNotes, source: Source) -> Char
     for note in notes.caches:
         name = character.meshes[note.mesh].name
         try:
-            cache = _find(note, notes.fps, source)
+            cache = _find(note, notes.rate, source)
             motions.append(_motion(note, cache, notes.scale, character))
         except FormatError as error:
             report.add(
@@ -55,7 +55,7 @@ def with_caches(character: Character, notes: CacheNotes, source: Source) -> Char
     return character.replace(report=character.report + lines) if len(lines) else character
 
 
-def _find(note: CacheNote, fps: float, source: Source) -> PointCache:
+def _find(note: CacheNote, rate: float, source: Source) -> PointCache:
     """The cache at the first of its paths that can be read; files get moved, so names beside the FBX do too."""
     folder = f"{source.path.stem}_fpc"
     names = [path.replace("\\", "/") for path in note.paths if path]
@@ -67,7 +67,7 @@ def _find(note: CacheNote, fps: float, source: Source) -> PointCache:
             return source.neighbour(re.sub("%", "%25", path))
 
         try:
-            return read_point_cache(name, note.channel, fps, fetch)
+            return read_point_cache(name, note.channel, rate, fetch)
         except FormatError as error:
             reasons.append(error)
     said = [e for e in reasons if e.message != "no such file" and "outside" not in e.message]

@@ -10,13 +10,13 @@ import ufbx
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
-from marrow.io.fbx.geometry import Geometry, read_geometry
-from marrow.io.fbx.held import Held, learn_layout
-from marrow.io.fbx.materials import Materials
+from marrow.io.fbx.geometry import FbxGeometry, read_geometry
+from marrow.io.fbx.materials import FbxMaterials
 from marrow.io.fbx.motion import read_clips
 from marrow.io.fbx.rotation_space import plain_rotation, turns_plainly
 from marrow.io.fbx.scene import bound_at, lod_groups, report_unread
 from marrow.io.fbx.skin import Morphs, matrix, read_skin
+from marrow.io.fbx.ufbx_binding import UfbxObject, learn_layout
 from marrow.math import affine, quaternion
 from marrow.model import Character, Mesh, Pose, Skeleton
 from marrow.model._validate import owned
@@ -26,28 +26,30 @@ __all__ = ["Converted", "convert"]
 
 Array = NDArray[Any]
 MAX_NODES, MAX_VERTICES = 200_000, 256_000_000
+SMALL_VERTICES = 8_000_000
+"""Vertices that a file of any size may show: one mesh on many nodes has its own copy of them on each."""
 
 
 @dataclass
 class Converted:
-    """A character, and what is left for the parent to do: images to find or to make (`Materials`), skins that move
+    """A character, and what is left for the parent to do: images to find or to make (`FbxMaterials`), skins that move
     with their node (the mesh's number, and the node's matrix when it was bound; see `moved_skins`), geometry caches
     (see `caches`), LOD groups (see `levels`).
     """
 
     character: Character
-    materials: Materials
+    materials: FbxMaterials
     bound_at: dict[int, list[list[float]]]
     caches: dict[str, Any]
     groups: dict[str, Any]
 
 
-def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
+def convert(data: bytes, scale: float | None, rate: float | None) -> Converted:
     """The character in an FBX file.
 
     Raises `ufbx.UfbxError` for a file ufbx cannot read, `ResourceLimitError` for one that is too large.
     """
-    scene = Held(
+    scene = UfbxObject(
         ufbx.load_memory(
             data,
             target_axes=ufbx.axes_right_handed_y_up,
@@ -71,12 +73,13 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
         report.add("warning", "ufbx", f"{warning.description} ({warning.count} times)")
     report_unread(scene, report)
     names, parents, rest, joint_of = _nodes(scene, report)
-    materials, morphs = Materials(report), Morphs()
+    materials, morphs = FbxMaterials(report), Morphs()
     level_of, sizes = lod_groups(scene, report)
-    meshes, shown_on, cached = _meshes(scene, joint_of, materials, morphs, report)
+    most = min(MAX_VERTICES, SMALL_VERTICES + len(data) // 4)
+    meshes, shown_on, cached = _meshes(scene, joint_of, materials, morphs, report, most)
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
-    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, fps, report)
+    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report)
     character = Character(
         skeleton,
         tuple(meshes),
@@ -89,7 +92,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
     caches = {
         "caches": cached,
         "scale": float(scene.metadata.geometry_scale),
-        "fps": float(scene.settings.frames_per_second),
+        "rate": float(scene.settings.frames_per_second),
         "take": takes[0] if takes else "",
     }
     leveled = {i: level_of[n.typed_id] for i, n in enumerate(shown_on) if n.typed_id in level_of}
@@ -97,7 +100,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
     return Converted(character, materials, bound_at(scene, shown_on), caches, groups)
 
 
-def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, dict[int, int]]:
+def _nodes(scene: UfbxObject, report: ReportBuilder) -> tuple[list[str], Array, Pose, dict[int, int]]:
     """Names, parents and rest pose of all nodes, and the joint of each by its ufbx number.
 
     ufbx puts a root of its own above the file's nodes. It goes unless it holds something.
@@ -140,28 +143,29 @@ def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, 
     return names, np.array(parents, np.int32), rest, joint_of
 
 
-def _is_helper(node: Held) -> bool:
+def _is_helper(node: UfbxObject) -> bool:
     """Whether ufbx put the node below another, for a scale or a geometry transform that is not handed on."""
     return bool(node.is_scale_helper or node.is_geometry_transform_helper)
 
 
-def _name(node: Held) -> str:
+def _name(node: UfbxObject) -> str:
     if _is_helper(node):
         return f"{node.parent.name}_{'scale' if node.is_scale_helper else 'geometry'}"
     return str(node.name)
 
 
 def _meshes(
-    scene: Held,
+    scene: UfbxObject,
     joint_of: dict[int, int],
-    materials: Materials,
+    materials: FbxMaterials,
     morphs: Morphs,
     report: ReportBuilder,
-) -> tuple[list[Mesh], list[Held], list[dict[str, Any]]]:
+    most: int,
+) -> tuple[list[Mesh], list[UfbxObject], list[dict[str, Any]]]:
     """A mesh for every node that shows one, in the order of the nodes; those nodes; what caches there are of them."""
-    geometries: dict[int, Geometry | None] = {}
+    geometries: dict[int, FbxGeometry | None] = {}
     found: list[Mesh] = []
-    nodes: list[Held] = []
+    nodes: list[UfbxObject] = []
     caches: list[dict[str, Any]] = []
     total = 0
     for node in scene.nodes:
@@ -178,9 +182,10 @@ def _meshes(
             report.add("dropped", place, "a mesh without triangles was left out")
             continue
         total += len(geometry.control)
-        if total > MAX_VERTICES:
+        if total > most:
             raise ResourceLimitError(
-                f"shows more than the {MAX_VERTICES} vertices marrow reads, over all its nodes"
+                f"shows more than {most:,} vertices over all its nodes, which is what marrow reads of a file of its size",
+                remedy="show a mesh on fewer nodes",
             )
         deformers = [d for d in mesh.cache_deformers if not str(d.channel).endswith("_normals")]
         for deformer in deformers[:1]:
@@ -191,7 +196,7 @@ def _meshes(
     return found, nodes, caches
 
 
-def _cache(deformer: Held, number: int, mesh: Held, geometry: Geometry) -> dict[str, Any]:
+def _cache(deformer: UfbxObject, number: int, mesh: UfbxObject, geometry: FbxGeometry) -> dict[str, Any]:
     file = deformer.file
     paths = [] if file is None else [file.relative_filename, file.filename, file.absolute_filename]
     return {
@@ -204,13 +209,13 @@ def _cache(deformer: Held, number: int, mesh: Held, geometry: Geometry) -> dict[
 
 
 def _mesh(
-    node: Held,
-    mesh: Held,
+    node: UfbxObject,
+    mesh: UfbxObject,
     joint: int,
     name: str,
-    geometry: Geometry,
+    geometry: FbxGeometry,
     joint_of: dict[int, int],
-    materials: Materials,
+    materials: FbxMaterials,
     morphs: Morphs,
     report: ReportBuilder,
 ) -> Mesh:
@@ -241,7 +246,7 @@ def _mesh(
         geometry.colors,
         geometry.sections_with(numbers),
         morphs.targets(mesh, geometry, skin.bind),
-        skin.method,
+        skin.skinning,
         skin.dual_quaternion_weights,
         joint,
         bool(node.visible),

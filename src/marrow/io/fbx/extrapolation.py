@@ -12,8 +12,8 @@ import numpy as np
 import ufbx
 from numpy.typing import NDArray
 
-from marrow.io.fbx.held import Held
-from marrow.io.fbx.keys import Keys
+from marrow.io.fbx.keys import FbxKeys
+from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.model.clip import Path
 
 __all__ = ["curves_of", "running_on", "sampled_node", "sampled_value"]
@@ -23,18 +23,18 @@ _CONSTANT = 0
 _MAX_SAMPLES = 200_000
 
 
-def curves_of(stack: Held) -> list[tuple[Held, Held]]:
+def curves_of(stack: UfbxObject) -> list[tuple[UfbxObject, UfbxObject]]:
     """Every curve of the stack that has keys, with the property it moves."""
     found = []
     for layer in stack.layers:
         for prop in layer.anim_props:
             # They come as a bare tuple, so each has to be held.
-            curves = [Held(curve) for curve in prop.anim_value.curves if curve is not None]
+            curves = [UfbxObject(curve) for curve in prop.anim_value.curves if curve is not None]
             found += [(prop, curve) for curve in curves if len(curve.keyframes)]
     return found
 
 
-def running_on(curves: list[tuple[Held, Held]], begin: float, end: float) -> set[int]:
+def running_on(curves: list[tuple[UfbxObject, UfbxObject]], begin: float, end: float) -> set[int]:
     """The elements (by ufbx number) with a curve that goes on beyond its keys inside the take."""
     found = set()
     for prop, curve in curves:
@@ -51,24 +51,28 @@ def moments(begin: float, end: float, rate: float) -> Array:
     return np.linspace(begin, end, max(count, 2))
 
 
-def sampled_node(anim: Held, node: Held, begin: float, end: float, rate: float) -> dict[Path, Keys]:
+def sampled_node(
+    anim: UfbxObject, node: UfbxObject, begin: float, end: float, rate: float
+) -> dict[Path, FbxKeys]:
     """Keys of a node's local transform over the whole take."""
     times = moments(begin, end, rate)
     rows = [
-        np.concatenate([tuple(part) for part in Held(ufbx.evaluate_transform(anim.raw, node.raw, t)).raw])
+        np.concatenate(
+            [tuple(part) for part in UfbxObject(ufbx.evaluate_transform(anim.raw, node.raw, t)).raw]
+        )
         for t in times.tolist()
     ]
     table = np.array(rows, np.float64)
     table[~np.isfinite(table)] = 0
     return {
-        "translation": Keys(times, table[:, :3]),
-        "rotation": Keys(times, table[:, 3:7]),
-        "scale": Keys(times, table[:, 7:]),
+        "translation": FbxKeys(times, table[:, :3]),
+        "rotation": FbxKeys(times, table[:, 3:7]),
+        "scale": FbxKeys(times, table[:, 7:]),
     }
 
 
-def sampled_value(curve: Held, begin: float, end: float, rate: float) -> Keys:
+def sampled_value(curve: UfbxObject, begin: float, end: float, rate: float) -> FbxKeys:
     """Keys of one curve over the whole take."""
     times = moments(begin, end, rate)
     values = np.array([float(ufbx.evaluate_curve(curve.raw, t, 0.0)) for t in times.tolist()])
-    return Keys(times, np.nan_to_num(values)[:, None])
+    return FbxKeys(times, np.nan_to_num(values)[:, None])

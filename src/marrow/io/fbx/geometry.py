@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.held import Held, integers, reals
 from marrow.io.fbx.polygons import triangulate
+from marrow.io.fbx.ufbx_binding import UfbxObject, integers, reals
 from marrow.model import Section
 from marrow.report import ReportBuilder
 
-__all__ = ["Geometry", "read_geometry", "weld"]
+__all__ = ["FbxGeometry", "read_geometry", "weld"]
 
 Array = NDArray[Any]
 
 
 @dataclass
-class Geometry:
+class FbxGeometry:
     """The vertices of a mesh: `control (V,)` names the control point each was made from, which is what skins
     and blend shapes refer to. `slots` are the material slots of the sections."""
 
@@ -42,7 +42,7 @@ class Geometry:
         )
 
 
-def read_geometry(mesh: Held, place: str, report: ReportBuilder) -> Geometry | None:
+def read_geometry(mesh: UfbxObject, place: str, report: ReportBuilder) -> FbxGeometry | None:
     """The geometry of a ufbx mesh; None when it has no triangles."""
     points = reals(mesh.vertices, 3)
     finite = np.isfinite(points).all(1)
@@ -72,7 +72,7 @@ def read_geometry(mesh: Held, place: str, report: ReportBuilder) -> Geometry | N
     return _welded(mesh, points, control, corners, slot)
 
 
-def _welded(mesh: Held, points: Array, control: Array, corners: Array, slot: Array) -> Geometry:
+def _welded(mesh: UfbxObject, points: Array, control: Array, corners: Array, slot: Array) -> FbxGeometry:
     flat = corners.ravel()
     columns: dict[str, Array] = {}
     if mesh.vertex_normal.exists:
@@ -96,7 +96,7 @@ def _welded(mesh: Held, points: Array, control: Array, corners: Array, slot: Arr
     picked = {name: value[kept] for name, value in single.items()}
     starts = np.flatnonzero(np.concatenate([[True], slot[1:] != slot[:-1]]))
     ends = np.append(starts[1:], len(slot))
-    return Geometry(
+    return FbxGeometry(
         control[flat[kept]],
         points[control[flat[kept]]],
         picked.get("normals"),
@@ -108,7 +108,7 @@ def _welded(mesh: Held, points: Array, control: Array, corners: Array, slot: Arr
     )
 
 
-def _values(attribute: Held, width: int, corners: Array) -> Array:
+def _values(attribute: UfbxObject, width: int, corners: Array) -> Array:
     """The attribute at each of the corners, `(n, width)`; what is not finite or not there is zero."""
     values, indices = reals(attribute.values, width), integers(attribute.indices)
     if not len(values) or not len(indices):

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
-from marrow.io.fbx.held import Held, elements, rows
+from marrow.io.fbx.ufbx_binding import UfbxObject, elements, rows
 from marrow.math import quaternion
 
-__all__ = ["NO_KEYS", "Keys", "at", "cut", "read_keys", "rising"]
+__all__ = ["NO_KEYS", "FbxKeys", "at", "cut", "read_keys", "rising"]
 
 Array = NDArray[Any]
 _MAX_KEYS = 20_000_000
@@ -21,17 +21,17 @@ _SLACK = 1e-5
 
 
 @dataclass
-class Keys:
+class FbxKeys:
     """Values `(T, C)` at `times (T,)`, in seconds from the start of the file."""
 
     times: Array
     values: Array
 
 
-NO_KEYS = Keys(np.zeros(0), np.zeros((0, 3)))
+NO_KEYS = FbxKeys(np.zeros(0), np.zeros((0, 3)))
 
 
-def read_keys(items: Held, width: int) -> Keys:
+def read_keys(items: UfbxObject, width: int) -> FbxKeys:
     """The keys of one baked property; those that are not finite are left out."""
     n = len(items)
     if n > _MAX_KEYS:
@@ -45,14 +45,14 @@ def read_keys(items: Held, width: int) -> Keys:
         times = np.fromiter((key.time for key in keys), np.float64, n)
         values = np.array([key.value for key in keys], np.float64).reshape(n, width)
     good = np.isfinite(times) & np.isfinite(values).all(1)
-    return Keys(times[good], values[good])
+    return FbxKeys(times[good], values[good])
 
 
-def _is_key(row: Any, key: Held) -> bool:
+def _is_key(row: Any, key: UfbxObject) -> bool:
     return row["time"].tobytes() + row["value"].tobytes() == np.array([key.time, *key.value]).tobytes()
 
 
-def at(keys: Keys, times: Array, rotation: bool) -> Array:
+def at(keys: FbxKeys, times: Array, rotation: bool) -> Array:
     """The values at `times`, `(n, C)`: straight between keys (slerp for rotations), held outside them."""
     right = np.clip(np.searchsorted(keys.times, times, side="right"), 1, max(1, len(keys.times) - 1))
     left = right - 1
@@ -64,16 +64,16 @@ def at(keys: Keys, times: Array, rotation: bool) -> Array:
     return quaternion.slerp(a, b, t) if rotation else a + (b - a) * t[:, None]
 
 
-def cut(keys: Keys, begin: float, end: float, rotation: bool, fps: float | None) -> Keys:
-    """The keys from `begin` to `end`, counted from `begin`, with a key on each border; at `fps` where that is
+def cut(keys: FbxKeys, begin: float, end: float, rotation: bool, rate: float | None) -> FbxKeys:
+    """The keys from `begin` to `end`, counted from `begin`, with a key on each border; at `rate` where that is
     given.
     """
     if not len(keys.times):
         return keys
-    if fps is not None:
-        count = int(np.floor((end - begin) * fps + _SLACK)) + 1
-        times = np.minimum(np.arange(count) / fps, end - begin)
-        return Keys(times, at(keys, times + begin, rotation))
+    if rate is not None:
+        count = int(np.floor((end - begin) * rate + _SLACK)) + 1
+        times = np.minimum(np.arange(count) / rate, end - begin)
+        return FbxKeys(times, at(keys, times + begin, rotation))
     inside = (keys.times > begin + _SLACK) & (keys.times <= end + _SLACK)
     times, values = np.minimum(keys.times[inside], end), keys.values[inside]
     times = np.concatenate([[begin], times])
@@ -81,7 +81,7 @@ def cut(keys: Keys, begin: float, end: float, rotation: bool, fps: float | None)
     if times[-1] < end - _SLACK:
         times = np.append(times, end)
         values = np.concatenate([values, at(keys, times[-1:], rotation)])
-    return Keys(times - begin, values)
+    return FbxKeys(times - begin, values)
 
 
 def rising(times: Array) -> Array:

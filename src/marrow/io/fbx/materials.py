@@ -7,19 +7,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from marrow.io.fbx.held import Held
+from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.io.images import media_type
 from marrow.model import Image, Material, Texture
 from marrow.report import ReportBuilder
 
-__all__ = ["Materials"]
+__all__ = ["FbxMaterials"]
 
 _WRAP = ("repeat", "clamp")
 Packing = tuple[Literal["metallic_roughness", "alpha"], int | None, int | None]
 
 
 @dataclass
-class Materials:
+class FbxMaterials:
     """The materials of the scene by their ufbx number, and the images they use.
 
     `wanted[i]` are the names under which image `i` may lie outside the file; empty for an embedded one. The
@@ -37,7 +37,7 @@ class Materials:
     _numbers: dict[int, int] = field(default_factory=dict)
     _image_of: dict[Any, int] = field(default_factory=dict)
 
-    def number(self, material: Held) -> int:
+    def number(self, material: UfbxObject) -> int:
         """The index of a material in the character."""
         known = self._numbers.get(material.element_id)
         if known is None:
@@ -48,7 +48,7 @@ class Materials:
                 self.factors[known] = factors
         return known
 
-    def _converted(self, material: Held) -> tuple[Material, tuple[float, float] | None]:
+    def _converted(self, material: UfbxObject) -> tuple[Material, tuple[float, float] | None]:
         """The material, and its metalness and roughness should its texture be missing."""
         pbr, fbx = material.pbr, material.fbx
         place = f"material {material.name!r}"
@@ -125,7 +125,7 @@ class Materials:
             self.packed[known] = key
         return replace(like, image=known)
 
-    def _texture(self, slot: Held, place: str) -> Texture | None:
+    def _texture(self, slot: UfbxObject, place: str) -> Texture | None:
         texture = slot.texture
         if texture is None or not slot.texture_enabled:
             return None
@@ -152,7 +152,7 @@ class Materials:
             scale=scale,
         )
 
-    def _image(self, texture: Held) -> int | None:
+    def _image(self, texture: UfbxObject) -> int | None:
         content = bytes(texture.content or b"")
         names = [n for n in (texture.relative_filename, texture.filename, texture.absolute_filename) if n]
         if not content and not names:
@@ -168,12 +168,12 @@ class Materials:
         return known
 
 
-def _number(slot: Held, default: float) -> float:
+def _number(slot: UfbxObject, default: float) -> float:
     value = float(slot.value_vec4[0]) if slot.has_value else default
     return value if np.isfinite(value) else default
 
 
-def _color(slot: Held, default: tuple[float, float, float]) -> tuple[float, float, float]:
+def _color(slot: UfbxObject, default: tuple[float, float, float]) -> tuple[float, float, float]:
     if not slot.has_value:
         return default
     r, g, b = (float(c) if np.isfinite(c) else 0.0 for c in slot.value_vec4[:3])

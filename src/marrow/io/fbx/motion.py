@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from marrow.io.clips import free_name
 from marrow.io.fbx.extrapolation import curves_of, running_on, sampled_node, sampled_value
-from marrow.io.fbx.held import Held
-from marrow.io.fbx.keys import NO_KEYS, Keys, cut, read_keys, rising
+from marrow.io.fbx.keys import NO_KEYS, FbxKeys, cut, read_keys, rising
 from marrow.io.fbx.properties import SHOWN, own_properties, property_curves, visibility_curves
 from marrow.io.fbx.rotation_space import plain_rotation_keys, turns_plainly
+from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.io.fbx.unkeyed import read_unkeyed, swung
 from marrow.math import quaternion
 from marrow.model import Clip, Skeleton, Track
@@ -51,16 +51,16 @@ _NEGLIGIBLE = 1e-7
 
 
 def read_clips(
-    scene: Held,
+    scene: UfbxObject,
     skeleton: Skeleton,
     joint_of: dict[int, int],
     channel_of: Channels,
-    fps: float | None,
+    rate: float | None,
     report: ReportBuilder,
 ) -> list[Clip]:
     """A clip for every stack that moves something; the others are reported."""
-    rate = float(scene.settings.frames_per_second)
-    rate = rate if np.isfinite(rate) and 1 <= rate <= 1000 else MIN_RATE
+    scene_rate = float(scene.settings.frames_per_second)
+    scene_rate = scene_rate if np.isfinite(scene_rate) and 1 <= scene_rate <= 1000 else MIN_RATE
     nodes = {node.element_id for node in scene.nodes}
     own = own_properties(scene)
     clips: list[Clip] = []
@@ -78,31 +78,31 @@ def read_clips(
                 report.add("dropped", place, "it moves no joint, no morph and no property; left out")
             continue
         clip = _read_stack(
-            name, scene, stack, curves, skeleton, joint_of, channel_of, own, max(MIN_RATE, rate), fps
+            name, scene, stack, curves, skeleton, joint_of, channel_of, own, max(MIN_RATE, scene_rate), rate
         )
         unique = free_name(name, taken)
         if unique != name:
             report.add("repaired", place, f"another clip has this name; this one is called {unique!r}")
         taken.add(unique)
-        clips.append(clip.replace(name=unique, rate=fps or rate))
+        clips.append(clip.replace(name=unique, rate=rate or scene_rate))
     return clips
 
 
 def _read_stack(
     name: str,
-    scene: Held,
-    stack: Held,
-    curves: list[tuple[Held, Held]],
+    scene: UfbxObject,
+    stack: UfbxObject,
+    curves: list[tuple[UfbxObject, UfbxObject]],
     skeleton: Skeleton,
     joint_of: dict[int, int],
     channel_of: Channels,
     own: dict[tuple[int, str], int],
-    rate: float,
-    fps: float | None,
+    scene_rate: float,
+    rate: float | None,
 ) -> Clip:
     anim = stack.anim
     options = {
-        "resample_rate": max(rate, fps or 0) * _SAMPLES_PER_FRAME,
+        "resample_rate": max(scene_rate, rate or 0) * _SAMPLES_PER_FRAME,
         "minimum_sample_rate": MIN_RATE - 0.5,
         "max_keyframe_segments": 1 << 16,
         "key_reduction_enabled": True,
@@ -110,10 +110,10 @@ def _read_stack(
         "key_reduction_threshold": _NEGLIGIBLE,
         "step_handling": ufbx.BakeStepHandling.IDENTICAL_TIME,
     }
-    baked = Held(ufbx.bake_anim(scene.raw, anim.raw, **options))
+    baked = UfbxObject(ufbx.bake_anim(scene.raw, anim.raw, **options))
     unkeyed = read_unkeyed(scene, stack)
     begin, end, running = _span(stack, curves)
-    found: list[tuple[int, Path, Keys]] = []
+    found: list[tuple[int, Path, FbxKeys]] = []
     beyond = {node.typed_id: node for node in scene.nodes if node.element_id in running} if running else {}
     plain = {node.typed_id: node for node in scene.nodes if turns_plainly(node)}
     for number, node in beyond.items():
@@ -139,7 +139,7 @@ def _read_stack(
             swing = unkeyed.swinging[node.typed_id]
             keys["translation"] = swung(swing, keys["rotation"], keys["scale"], 1 / options["resample_rate"])
         found += [(joint, path, k) for path, k in keys.items()]
-    weights: dict[int, Keys] = {}
+    weights: dict[int, FbxKeys] = {}
     for element in baked.elements:
         for prop in element.props:
             channel = channel_of.get((element.element_id, prop.name))
@@ -154,11 +154,11 @@ def _read_stack(
                 )
                 percent = sampled_value(curve, begin, end, options["resample_rate"])
             # Blender keys a shape twice, on the mesh and on the deformer: one track is enough.
-            weights[channel] = Keys(percent.times, percent.values[:, :1] / 100)
+            weights[channel] = FbxKeys(percent.times, percent.values[:, :1] / 100)
     found += [(channel, "morph", keys) for channel, keys in weights.items()]
     tracks = []
     for target, path, whole in found:
-        track = _track(target, path, cut(whole, begin, end, path == "rotation", fps), skeleton)
+        track = _track(target, path, cut(whole, begin, end, path == "rotation", rate), skeleton)
         if track is not None:
             tracks.append(track)
     others = visibility_curves(scene, baked, skeleton, joint_of, begin, end)
@@ -167,7 +167,7 @@ def _read_stack(
     return Clip(name, skeleton, tracks, duration, start=begin, curves=others)  # type: ignore[arg-type]
 
 
-def _span(stack: Held, curves: list[tuple[Held, Held]]) -> tuple[float, float, set[int]]:
+def _span(stack: UfbxObject, curves: list[tuple[UfbxObject, UfbxObject]]) -> tuple[float, float, set[int]]:
     """Begin and end of the clip, and which elements move beyond their keys: it is the stack's own span, but not
     past the last key where everything rests from there on.
     """
@@ -180,7 +180,7 @@ def _span(stack: Held, curves: list[tuple[Held, Held]]) -> tuple[float, float, s
     return begin, max(begin, end if running else min(end, last)), running
 
 
-def _track(target: int, path: Path, keys: Keys, skeleton: Skeleton) -> Track | None:
+def _track(target: int, path: Path, keys: FbxKeys, skeleton: Skeleton) -> Track | None:
     """The keys as a track; None where they say no more than the rest pose does."""
     if not len(keys.times):
         return None

@@ -11,8 +11,8 @@ import numpy as np
 import ufbx
 
 from marrow.animation.visibility import VISIBILITY
-from marrow.io.fbx.held import Held
 from marrow.io.fbx.keys import cut, read_keys
+from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.model import Curve, Skeleton
 
 __all__ = ["SHOWN", "own_properties", "property_curves", "visibility_curves"]
@@ -23,7 +23,7 @@ _VECTOR = int(ufbx.PropFlags.VALUE_VEC3)
 _NUMBERS = int(ufbx.PropFlags.VALUE_REAL) | int(ufbx.PropFlags.VALUE_INT)
 
 
-def own_properties(scene: Held) -> dict[tuple[int, str], int]:
+def own_properties(scene: UfbxObject) -> dict[tuple[int, str], int]:
     """The properties that artists gave to nodes: how many numbers each has, by the node (its ufbx number) and its name."""
     found: dict[tuple[int, str], int] = {}
     for node in scene.nodes:
@@ -35,7 +35,7 @@ def own_properties(scene: Held) -> dict[tuple[int, str], int]:
 
 
 def property_curves(
-    scene: Held, baked: Held, own: dict[tuple[int, str], int], begin: float, end: float
+    scene: UfbxObject, baked: UfbxObject, own: dict[tuple[int, str], int], begin: float, end: float
 ) -> tuple[Curve, ...]:
     """A curve for every property of `own` that changes over time."""
     names = {node.element_id: str(node.name) for node in scene.nodes}
@@ -58,7 +58,12 @@ def property_curves(
 
 
 def visibility_curves(
-    scene: Held, baked: Held, skeleton: Skeleton, joint_of: dict[int, int], begin: float, end: float
+    scene: UfbxObject,
+    baked: UfbxObject,
+    skeleton: Skeleton,
+    joint_of: dict[int, int],
+    begin: float,
+    end: float,
 ) -> tuple[Curve, ...]:
     """A curve for every node that is shown and hidden over time."""
     joints = {n.element_id: joint_of[n.typed_id] for n in scene.nodes if n.typed_id in joint_of}

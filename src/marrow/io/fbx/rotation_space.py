@@ -9,8 +9,8 @@ import numpy as np
 import ufbx
 from numpy.typing import NDArray
 
-from marrow.io.fbx.held import Held
-from marrow.io.fbx.keys import Keys
+from marrow.io.fbx.keys import FbxKeys
+from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.math import quaternion
 
 __all__ = ["plain_rotation", "plain_rotation_keys", "turns_plainly"]
@@ -18,7 +18,7 @@ __all__ = ["plain_rotation", "plain_rotation_keys", "turns_plainly"]
 Array = NDArray[Any]
 
 
-def turns_plainly(node: Held) -> bool:
+def turns_plainly(node: UfbxObject) -> bool:
     """Whether something is switched off that would make a difference."""
     if node.is_root or not (
         _flag(node, "RotationActive", True) is False or _flag(node, "RotationSpaceForLimitOnly", False)
@@ -28,17 +28,17 @@ def turns_plainly(node: Held) -> bool:
     return other or bool(_vector(node, "PreRotation").any() or _vector(node, "PostRotation").any())
 
 
-def _flag(node: Held, name: str, default: bool) -> bool:
+def _flag(node: UfbxObject, name: str, default: bool) -> bool:
     prop = node.props.find_prop(name)
     return default if prop is None else bool(prop.value_int)
 
 
-def _vector(node: Held, name: str) -> Array:
+def _vector(node: UfbxObject, name: str) -> Array:
     prop = node.props.find_prop(name)
     return np.array(prop.value_vec4[:3] if prop is not None else (0.0, 0.0, 0.0))
 
 
-def _turned(node: Held, degrees: Array) -> Array:
+def _turned(node: UfbxObject, degrees: Array) -> Array:
     """Angles `(..., 3)` as the node's local rotation `(..., 4)`."""
     x, y, z = (
         quaternion.from_axis_angle(axis, np.radians(degrees[..., i])) for i, axis in enumerate(np.eye(3))
@@ -50,7 +50,7 @@ def _turned(node: Held, degrees: Array) -> Array:
     return plain
 
 
-def plain_rotation(node: Held, unit: float) -> tuple[Array, Array]:
+def plain_rotation(node: UfbxObject, unit: float) -> tuple[Array, Array]:
     """Translation and rotation of a node that turns plainly; what turns about a pivot moves with it."""
     t = node.local_transform
     wrong, right = np.array(tuple(t.rotation)), _turned(node, np.array(tuple(node.euler_rotation)))
@@ -62,7 +62,9 @@ def plain_rotation(node: Held, unit: float) -> tuple[Array, Array]:
     return np.array(tuple(t.translation)) + moved, right
 
 
-def plain_rotation_keys(node: Held, curves: list[tuple[Held, Held]], keys: Keys) -> Keys:
+def plain_rotation_keys(
+    node: UfbxObject, curves: list[tuple[UfbxObject, UfbxObject]], keys: FbxKeys
+) -> FbxKeys:
     """The rotation keys of such a node, from its angles at the same times."""
     values = [
         p.anim_value
@@ -72,5 +74,5 @@ def plain_rotation_keys(node: Held, curves: list[tuple[Held, Held]], keys: Keys)
     if not values:
         return keys
     value = values[0]
-    angles = [tuple(Held(ufbx.evaluate_anim_value_vec3(value.raw, t)).raw) for t in keys.times.tolist()]
-    return Keys(keys.times, _turned(node, np.array(angles)))
+    angles = [tuple(UfbxObject(ufbx.evaluate_anim_value_vec3(value.raw, t)).raw) for t in keys.times.tolist()]
+    return FbxKeys(keys.times, _turned(node, np.array(angles)))

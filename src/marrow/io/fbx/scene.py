@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.held import Held
 from marrow.io.fbx.motion import TRANSFORMS
 from marrow.io.fbx.skin import matrix
+from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.math import affine
 from marrow.report import ReportBuilder
 
@@ -21,7 +21,7 @@ _STILL = 1e-5
 _SMOOTH = (2, 3)  # of ufbx.SubdivisionDisplayMode: hull and smooth, smooth
 
 
-def report_unread(scene: Held, report: ReportBuilder) -> None:
+def report_unread(scene: UfbxObject, report: ReportBuilder) -> None:
     """One line for each kind of thing that marrow does not read."""
     kinds = {
         "lights": "lights",
@@ -45,7 +45,9 @@ def report_unread(scene: Held, report: ReportBuilder) -> None:
         )
 
 
-def lod_groups(scene: Held, report: ReportBuilder) -> tuple[dict[int, tuple[int, int]], list[list[float]]]:
+def lod_groups(
+    scene: UfbxObject, report: ReportBuilder
+) -> tuple[dict[int, tuple[int, int]], list[list[float]]]:
     """Which LOD group and which level of it each node (by ufbx number) belongs to; and for each group the part of the
     picture's height below which its second, third... level is meant, where the file says so."""
     found: dict[int, tuple[int, int]] = {}
@@ -72,7 +74,7 @@ def lod_groups(scene: Held, report: ReportBuilder) -> tuple[dict[int, tuple[int,
     return found, sizes
 
 
-def bound_at(scene: Held, shown_on: list[Held]) -> dict[int, list[list[float]]]:
+def bound_at(scene: UfbxObject, shown_on: list[UfbxObject]) -> dict[int, list[list[float]]]:
     """Meshes of Maya files whose node is, or goes, elsewhere than where it was bound (by their number, with the
     node's matrix at the binding), see `moved_skins`. Mesh i is shown on node `shown_on[i]`."""
     if "maya" not in str(scene.metadata.original_application.name).lower():
@@ -100,7 +102,7 @@ def bound_at(scene: Held, shown_on: list[Held]) -> dict[int, list[list[float]]]:
     return found
 
 
-def _bind_matrix(clusters: list[Held]) -> Array | None:
+def _bind_matrix(clusters: list[UfbxObject]) -> Array | None:
     """The mesh's matrix when it was bound, where all clusters agree on it."""
     found = np.stack(
         [affine.multiply(matrix(c.bind_to_world), matrix(c.mesh_node_to_bone)) for c in clusters]
@@ -113,7 +115,7 @@ def _bind_matrix(clusters: list[Held]) -> Array | None:
     return first
 
 
-def _has_animated_ancestor(node: Held | None, animated: set[int]) -> bool:
+def _has_animated_ancestor(node: UfbxObject | None, animated: set[int]) -> bool:
     while node is not None:
         if node.element_id in animated:
             return True

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.geometry import Geometry
-from marrow.io.fbx.held import Held, integers, reals
+from marrow.io.fbx.geometry import FbxGeometry
+from marrow.io.fbx.ufbx_binding import UfbxObject, integers, reals
 from marrow.math import affine
 from marrow.model import MorphTarget, normalize_weights
 from marrow.model.mesh import SkinningMethod
 from marrow.report import ReportBuilder
 
-__all__ = ["Morphs", "Skin", "matrix", "read_skin"]
+__all__ = ["FbxSkin", "Morphs", "matrix", "read_skin"]
 
 Array = NDArray[Any]
 _DUAL_QUATERNION, _BLENDED = 2, 3
 
 
 @dataclass
-class Skin:
+class FbxSkin:
     """What moves the vertices of one mesh; `positions` where binding moved the mesh itself (None: as they
     are).
     """
@@ -31,7 +31,7 @@ class Skin:
     weights: Array
     joint_list: list[int]
     inverse_bind: Array
-    method: SkinningMethod = "linear"
+    skinning: SkinningMethod = "linear"
     dual_quaternion_weights: Array | None = None
     bind: Array | None = None
 
@@ -42,14 +42,14 @@ def matrix(m: Any) -> Array:
 
 
 def read_skin(
-    mesh: Held,
+    mesh: UfbxObject,
     node: int,
     node_matrix: Array,
     joint_of: dict[int, int],
-    geometry: Geometry,
+    geometry: FbxGeometry,
     place: str,
     report: ReportBuilder,
-) -> Skin:
+) -> FbxSkin:
     """The skin of a mesh on a node. Vertices without weights, and meshes without a skin, follow the node."""
     V = len(geometry.control)
     deformers = list(mesh.skin_deformers)
@@ -57,7 +57,7 @@ def read_skin(
     if not clusters:
         if deformers:
             report.add("warning", place, "its skin has no joints; it follows its node")
-        return Skin(np.zeros((V, 1), np.uint16), np.ones((V, 1), np.float32), [node], node_matrix[None])
+        return FbxSkin(np.zeros((V, 1), np.uint16), np.ones((V, 1), np.float32), [node], node_matrix[None])
     if len(deformers) > 1:
         report.add("warning", place, f"{len(deformers)} skins on one mesh are blended as one")
     joint_list = [joint_of[c.bone_node.typed_id] for c in clusters]
@@ -80,11 +80,11 @@ def read_skin(
         joints[bare, 0] = len(joint_list)
         joint_list.append(node)
         binds = np.concatenate([binds, node_matrix[None]])
-    skin = Skin(joints, weights, joint_list, binds)
+    skin = FbxSkin(joints, weights, joint_list, binds)
     return _with_method(skin, deformers, clusters, mesh, geometry)
 
 
-def _influences(clusters: list[Held], vertices: int) -> tuple[Array, Array]:
+def _influences(clusters: list[UfbxObject], vertices: int) -> tuple[Array, Array]:
     """Joints and weights `(control points, K)`, strongest first."""
     where = [integers(c.vertices) for c in clusters]
     who = np.repeat(np.arange(len(clusters)), [len(w) for w in where])
@@ -103,17 +103,21 @@ def _influences(clusters: list[Held], vertices: int) -> tuple[Array, Array]:
 
 
 def _with_method(
-    skin: Skin, deformers: list[Held], clusters: list[Held], mesh: Held, geometry: Geometry
-) -> Skin:
-    """The skin with the method its author chose. Dual quaternions are rigid: the stretch that brings the mesh
+    skin: FbxSkin,
+    deformers: list[UfbxObject],
+    clusters: list[UfbxObject],
+    mesh: UfbxObject,
+    geometry: FbxGeometry,
+) -> FbxSkin:
+    """The skin, in the way its author chose. Dual quaternions are rigid: the stretch that brings the mesh
     to its bind pose is taken out of the bind matrices and applied to the vertices themselves."""
     methods = [int(d.skinning_method) for d in deformers]
     if not any(m in (_DUAL_QUATERNION, _BLENDED) for m in methods):
         return skin
     if _DUAL_QUATERNION in methods:
-        skin.method = "dual_quaternion"
+        skin.skinning = "dual_quaternion"
     else:
-        skin.method = "blended"
+        skin.skinning = "blended"
         share = np.zeros(len(mesh.vertices))
         for deformer in deformers:
             where, values = integers(deformer.dq_vertices), reals(deformer.dq_weights)
@@ -139,7 +143,7 @@ class Morphs:
         self._numbers: dict[int, int] = {}
         self.channel_of: dict[tuple[int, str], int] = {}
 
-    def targets(self, mesh: Held, geometry: Geometry, bind: Array | None) -> tuple[MorphTarget, ...]:
+    def targets(self, mesh: UfbxObject, geometry: FbxGeometry, bind: Array | None) -> tuple[MorphTarget, ...]:
         """The targets of a mesh, on its welded vertices."""
         found = []
         for deformer in mesh.blend_deformers:
@@ -153,7 +157,7 @@ class Morphs:
                         found.append(target)
         return tuple(found)
 
-    def _number(self, channel: Held) -> int:
+    def _number(self, channel: UfbxObject) -> int:
         number = self._numbers.get(channel.element_id)
         if number is None:
             number = self._numbers[channel.element_id] = len(self.names)
@@ -165,7 +169,7 @@ class Morphs:
 
 
 def _target(
-    keyframe: Held, name: str, channel: int, geometry: Geometry, bind: Array | None, points: int
+    keyframe: UfbxObject, name: str, channel: int, geometry: FbxGeometry, bind: Array | None, points: int
 ) -> MorphTarget | None:
     shape, full = keyframe.shape, float(keyframe.target_weight)
     if not np.isfinite(full) or full == 0:
@@ -202,6 +206,6 @@ def _target(
     )
 
 
-def _offsets(items: Held, count: int) -> Array:
+def _offsets(items: UfbxObject, count: int) -> Array:
     values = np.nan_to_num(reals(items, 3), posinf=0.0, neginf=0.0)[:count]
     return np.concatenate([values, np.zeros((count - len(values), 3))])

@@ -15,10 +15,10 @@ from marrow.io.source import Source
 from marrow.model import Character, Image, Material
 from marrow.report import ReportBuilder
 
-__all__ = ["ImageNotes", "with_images"]
+__all__ = ["FbxImageNotes", "with_images"]
 
 
-class ImageNotes(msgspec.Struct):
+class FbxImageNotes(msgspec.Struct):
     """What the child says of the images, see `marrow.io.fbx.materials.Materials`."""
 
     wanted: list[list[str]] = []
@@ -26,7 +26,7 @@ class ImageNotes(msgspec.Struct):
     factors: dict[int, tuple[float, float]] = {}
 
 
-def with_images(character: Character, notes: ImageNotes, source: Source) -> Character:
+def with_images(character: Character, notes: FbxImageNotes, source: Source) -> Character:
     """The character with all its textures; those that cannot be had are left out and reported."""
     report = ReportBuilder()
     report.extend(character.report)

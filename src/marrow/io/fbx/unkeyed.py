@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.held import Held
-from marrow.io.fbx.keys import Keys, at
+from marrow.io.fbx.keys import FbxKeys, at
+from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.math import quaternion
 from marrow.model.clip import Path
 
@@ -46,7 +46,7 @@ class Unkeyed:
     swinging: dict[int, Swing]
 
 
-def read_unkeyed(scene: Held, stack: Held) -> Unkeyed:
+def read_unkeyed(scene: UfbxObject, stack: UfbxObject) -> Unkeyed:
     """What the stack does not key, nodes that inherit scale apart: they depend on more than themselves."""
     animated: dict[int, set[str]] = {}
     for layer in stack.layers:
@@ -72,19 +72,19 @@ def read_unkeyed(scene: Held, stack: Held) -> Unkeyed:
     return found
 
 
-def _inherits_scale(node: Held) -> bool:
+def _inherits_scale(node: UfbxObject) -> bool:
     parent = node.parent
     if node.is_scale_helper or node.scale_helper is not None or int(node.inherit_mode) != 0:
         return True
     return parent is not None and (bool(parent.is_scale_compensate_parent) or parent.scale_helper is not None)
 
 
-def _vector(node: Held, name: str) -> Array:
+def _vector(node: UfbxObject, name: str) -> Array:
     prop = node.props.find_prop(name)
     return np.array(prop.value_vec4[:3] if prop is not None else (0.0, 0.0, 0.0))
 
 
-def swung(swing: Swing, rotation: Keys, scale: Keys, step: float) -> Keys:
+def swung(swing: Swing, rotation: FbxKeys, scale: FbxKeys, step: float) -> FbxKeys:
     """The translation of a swinging node at the times of its other keys, and every `step` seconds between.
 
     FBX composes `T Roff Rp R Rp^-1 Soff Sp S Sp^-1`; the part that moves with R and S is `R (-Rp + Soff + Sp
@@ -104,4 +104,4 @@ def swung(swing: Swing, rotation: Keys, scale: Keys, step: float) -> Keys:
     turn = at(rotation, times, True) if len(rotation.times) else swing.rotation[None]
     stretch = at(scale, times, False) if len(scale.times) else swing.scale[None]
     moved = swing.translation + arm(turn, stretch) - arm(swing.rotation, swing.scale)
-    return Keys(times, np.broadcast_to(moved, (len(times), 3)))
+    return FbxKeys(times, np.broadcast_to(moved, (len(times), 3)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError
 from marrow.io.gltf.extras import ExtrasWriter
 
-__all__ = ["Builder", "short_floats"]
+__all__ = ["GltfBuilder", "short_floats"]
 
 Array = NDArray[Any]
 ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER = 34962, 34963
@@ -32,7 +32,7 @@ def short_floats(values: Any) -> list[float]:
     return [float(str(v)) for v in np.asarray(values, np.float32).ravel()]
 
 
-class Builder:
+class GltfBuilder:
     """Collects the objects of a file. Every `add` returns the index of the object, an old one where it is the
     same. `quantize`: vertices and rotations are stored in fewer bits; `exact`: vertices keep all of them; `packs`: arrays
     are packed afterwards, so zeros cost nothing. `extras`: those of the character."""

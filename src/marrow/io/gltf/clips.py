@@ -13,8 +13,8 @@ from marrow.io.gltf import notes
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.curves import EXACT_UNIT, channel_weights, unit_rotations
 from marrow.io.gltf.extensions import PointerChannel
-from marrow.io.gltf.geometry import Channels
-from marrow.io.gltf.naming import Names
+from marrow.io.gltf.geometry import MorphChannels
+from marrow.io.gltf.naming import UniqueNames
 from marrow.io.gltf.notes import ClipNotes
 from marrow.io.gltf.pointers import pointer_curves
 from marrow.io.gltf.scene import UNIT_TOLERANCE, Tree
@@ -59,13 +59,13 @@ class _Rows:
 def read_clips(
     ctx: Context,
     tree: Tree,
-    channels: Channels,
+    channels: MorphChannels,
     skeleton: Skeleton,
     pointers: dict[int, list[PointerChannel]],
 ) -> dict[int, Clip]:
     """The clips of a file, by the number of their animation; animations that move nothing are left out and reported."""
     reader = _Reader(ctx, tree, channels)
-    names, clips = Names(), {}
+    names, clips = UniqueNames(), {}
     for i, animation in enumerate(ctx.document.animations):
         place = f"animations[{i}]"
         noted = notes.read(animation.extras, ClipNotes, ctx.report, place)
@@ -135,7 +135,7 @@ def _positive(value: float | None) -> float | None:
 class _Reader:
     """Reads samplers; times shared by many samplers are checked once."""
 
-    def __init__(self, ctx: Context, tree: Tree, channels: Channels) -> None:
+    def __init__(self, ctx: Context, tree: Tree, channels: MorphChannels) -> None:
         self._ctx, self._tree, self._channels = ctx, tree, channels
         self._times: dict[int, tuple[Array, Array | None]] = {}
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from marrow.io.gltf import meshopt
-from marrow.io.gltf.builder import ELEMENT_ARRAY_BUFFER, Builder
+from marrow.io.gltf.builder import ELEMENT_ARRAY_BUFFER, GltfBuilder
 
 __all__ = ["compress"]
 
@@ -20,7 +20,7 @@ _SIZES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
 
-def compress(builder: Builder) -> list[dict[str, Any]]:
+def compress(builder: GltfBuilder) -> list[dict[str, Any]]:
     """Packs the views in place and returns the buffers: the file's own, and the empty one that unpacked views would
     be in.
     """
@@ -47,7 +47,7 @@ def compress(builder: Builder) -> list[dict[str, Any]]:
     return [{"byteLength": size}, {"byteLength": unpacked, "extensions": {EXTENSION: {"fallback": True}}}]
 
 
-def _strides(builder: Builder) -> dict[int, int]:
+def _strides(builder: GltfBuilder) -> dict[int, int]:
     """How large the elements of each view are; views of pictures have none."""
     found = {}
     for accessor in builder.objects.get("accessors", []):

@@ -23,7 +23,7 @@ __all__ = [
     "EXACT_UNIT",
     "LINEAR",
     "STEP",
-    "Curve",
+    "ScalarCurve",
     "channel_weights",
     "through_in_betweens",
     "together",
@@ -40,7 +40,7 @@ FLATTENING_RATE = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ScalarCurve:
     """Keys `times (T,)` and `values (T,)`, or `(T, 3)` (in-tangent, value, out-tangent) for a cubic one."""
 
     times: Array
@@ -48,10 +48,10 @@ class Curve:
     interpolation: int
 
     @classmethod
-    def constant(cls, value: float, time: float) -> Curve:
+    def constant(cls, value: float, time: float) -> ScalarCurve:
         return cls(np.array([time], np.float32), np.array([value], np.float32), STEP)
 
-    def same_keys(self, other: Curve) -> bool:
+    def same_keys(self, other: ScalarCurve) -> bool:
         return self.interpolation == other.interpolation and np.array_equal(self.times, other.times)
 
     def at(self, times: Array) -> Array:
@@ -99,11 +99,11 @@ class Curve:
         rise = np.where(inside, v[b] - v[a], 0)
         return v[a] + u * rise, rise / span
 
-    def with_times(self, times: Array, interpolation: int) -> Curve:
+    def with_times(self, times: Array, interpolation: int) -> ScalarCurve:
         """The same curve with other keys, which must include its own corners."""
         if interpolation == CUBIC:
-            return Curve(times, self._hermite(times).astype(np.float32), CUBIC)
-        return Curve(times, self.at(times).astype(np.float32), interpolation)
+            return ScalarCurve(times, self._hermite(times).astype(np.float32), CUBIC)
+        return ScalarCurve(times, self.at(times).astype(np.float32), interpolation)
 
     def corners(self, interpolation: int) -> Array:
         """The keys this curve needs when it is written with another interpolation: a step that may no longer
@@ -114,7 +114,7 @@ class Curve:
         return np.union1d(self.times, before)
 
 
-def together(curves: Sequence[Curve]) -> tuple[Array, list[Curve]]:
+def together(curves: Sequence[ScalarCurve]) -> tuple[Array, list[ScalarCurve]]:
     """The curves with one set of keys and one interpolation between them."""
     first = curves[0]
     if all(first.same_keys(c) for c in curves[1:]):
@@ -129,34 +129,34 @@ def together(curves: Sequence[Curve]) -> tuple[Array, list[Curve]]:
     return times, [c.with_times(times, interpolation) for c in curves]
 
 
-def through_in_betweens(curve: Curve, targets: Sequence[MorphTarget]) -> list[Curve]:
+def through_in_betweens(curve: ScalarCurve, targets: Sequence[MorphTarget]) -> list[ScalarCurve]:
     """How far each target of one channel is on, where the channel's weight follows `curve`."""
     plain = len(targets) == 1
     if plain and targets[0].full_weight == 1.0:
         return [curve]
     if plain:
         values = (curve.values / targets[0].full_weight).astype(np.float32)
-        return [Curve(curve.times, values, curve.interpolation)]
+        return [ScalarCurve(curve.times, values, curve.interpolation)]
     if curve.interpolation == CUBIC and len(curve.times) > 1:
         curve = _flattened(curve)
     elif curve.interpolation == CUBIC:
-        curve = Curve(curve.times, curve.values[:, 1], STEP)
+        curve = ScalarCurve(curve.times, curve.values[:, 1], STEP)
     if curve.interpolation == LINEAR:
         stops = np.unique([0.0, *(t.full_weight for t in targets)])
         curve = _with_crossings(curve, stops[1:-1] if len(stops) > 2 else stops[:0])
     alone = [MorphTarget(t.name, 0, t.positions[:0], full_weight=t.full_weight) for t in targets]
     on = target_weights(alone, curve.values.astype(np.float64)[:, None]).astype(np.float32)
-    return [Curve(curve.times, on[:, i], curve.interpolation) for i in range(len(targets))]
+    return [ScalarCurve(curve.times, on[:, i], curve.interpolation) for i in range(len(targets))]
 
 
-def _flattened(curve: Curve) -> Curve:
+def _flattened(curve: ScalarCurve) -> ScalarCurve:
     start, end = float(curve.times[0]), float(curve.times[-1])
     count = min(int((end - start) * FLATTENING_RATE) + 2, 1_000_000)
     times = np.union1d(curve.times, np.linspace(start, end, count, dtype=np.float32))
     return curve.with_times(times.astype(np.float32), LINEAR)
 
 
-def _with_crossings(curve: Curve, stops: Array) -> Curve:
+def _with_crossings(curve: ScalarCurve, stops: Array) -> ScalarCurve:
     """A linear curve with keys wherever it passes one of `stops`, where the in-betweens have their
     corners."""
     t, v = curve.times.astype(np.float64), curve.values.astype(np.float64)
@@ -169,7 +169,7 @@ def _with_crossings(curve: Curve, stops: Array) -> Curve:
         added_values.append(np.full(len(crossing), stop))
     times, values = np.concatenate(added_times).astype(np.float32), np.concatenate(added_values)
     times, first = np.unique(times, return_index=True)
-    return Curve(times, values[first].astype(np.float32), LINEAR)
+    return ScalarCurve(times, values[first].astype(np.float32), LINEAR)
 
 
 def channel_weights(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from marrow.io.gltf import limits
 from marrow.io.gltf.context import Context
-from marrow.io.gltf.schema import Channel, Node, Target
+from marrow.io.gltf.schema import Channel, NodeDef, Target
 
 __all__ = ["PointerChannel", "hidden_nodes", "rewrite"]
 
@@ -85,7 +85,7 @@ def _instances(ctx: Context, index: int) -> None:
         parts: dict[str, Any] = {field: tuple(values[i].tolist()) for field, values in columns.items()}
         if not all(np.isfinite(v).all() for v in parts.values()):
             raise ctx.refuse(f"instance {i} is not placed by finite numbers", place)
-        ctx.document.nodes.append(Node(name=f"{name}_{i}", mesh=node.mesh, weights=node.weights, **parts))
+        ctx.document.nodes.append(NodeDef(name=f"{name}_{i}", mesh=node.mesh, weights=node.weights, **parts))
     node.mesh = None
     node.children = [*(node.children or ()), *range(first, first + count)]
     ctx.report.add("info", place, f"its {count} instances became nodes of their own")

@@ -20,9 +20,16 @@ from marrow.errors import ValidationError
 from marrow.io.gltf import limits, notes
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.extensions import hidden_nodes
-from marrow.io.gltf.naming import Names, target_names
+from marrow.io.gltf.naming import UniqueNames, target_names
 from marrow.io.gltf.notes import MeshNotes, PrimitiveNotes, SceneNotes
-from marrow.io.gltf.primitives import Delta, Vertices, finite, read_triangles, read_vertices, smooth_normals
+from marrow.io.gltf.primitives import (
+    Delta,
+    PrimitiveVertices,
+    finite,
+    read_triangles,
+    read_vertices,
+    smooth_normals,
+)
 from marrow.io.gltf.quantization import Box
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import MeshDef, MeshExtras
@@ -31,7 +38,7 @@ from marrow.io.gltf.variants import read_mappings
 from marrow.model import Mesh, MorphTarget, Section
 from marrow.model._validate import owned, set_fields
 
-__all__ = ["Channels", "given_names", "read_channels", "read_meshes"]
+__all__ = ["MorphChannels", "given_names", "read_channels", "read_meshes"]
 
 Array = NDArray[Any]
 # The material of a section, its name, and its materials by variant.
@@ -40,7 +47,7 @@ _extras_decoder = msgspec.json.Decoder(MeshExtras)
 
 
 @dataclass(slots=True)
-class Channels:
+class MorphChannels:
     """The morph channels of the skeleton, and what drives the targets of each mesh node."""
 
     names: list[str] = field(default_factory=list)
@@ -50,10 +57,10 @@ class Channels:
     target_names: dict[int, list[str]] = field(default_factory=dict)
 
 
-def read_channels(ctx: Context, tree: Tree) -> Channels:
+def read_channels(ctx: Context, tree: Tree) -> MorphChannels:
     """One channel for each target of each node with a mesh, unless the file's notes say which targets share
     one."""
-    out, names = Channels(), Names()
+    out, names = MorphChannels(), UniqueNames()
     document = ctx.document
     for n in tree.mesh_nodes:
         node = document.nodes[n]
@@ -88,7 +95,7 @@ def _given_target_names(mesh: MeshDef) -> list[str] | None:
         return None
 
 
-def _apply_notes(ctx: Context, tree: Tree, out: Channels, noted: SceneNotes) -> None:
+def _apply_notes(ctx: Context, tree: Tree, out: MorphChannels, noted: SceneNotes) -> None:
     morphs, rest = noted.morphs or [], noted.rest or []
     limits.limit(len(morphs), limits.MAX_MORPHS, "morph channels", ctx.source.path)
     channels: dict[int, list[int]] = {}
@@ -112,7 +119,7 @@ class _Part:
     """One run of primitives of a glTF mesh, ready to become a `Mesh` under any node."""
 
     name: str
-    vertices: Vertices
+    vertices: PrimitiveVertices
     triangles: Array
     sections: tuple[Section, ...]
     skinning: str
@@ -120,7 +127,9 @@ class _Part:
     box: Box | None = None
 
 
-def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[tuple[Mesh, ...], tuple[int, ...]]:
+def read_meshes(
+    ctx: Context, tree: Tree, channels: MorphChannels
+) -> tuple[tuple[Mesh, ...], tuple[int, ...]]:
     """The meshes in depth-first order of their nodes, and these."""
     skins = Skins(ctx, tree)
     parts: dict[int, list[_Part]] = {}
@@ -187,7 +196,7 @@ def _build(part: _Part, bound: dict[str, Any]) -> Mesh:
     )
 
 
-def _targets(part: _Part, n: int, channels: Channels) -> tuple[MorphTarget, ...]:
+def _targets(part: _Part, n: int, channels: MorphChannels) -> tuple[MorphTarget, ...]:
     names, of_node, full = channels.target_names[n], channels.of_node[n], channels.full_weights.get(n)
     still = owned(np.zeros((len(part.vertices.positions), 3), np.float32))
     return tuple(
@@ -215,7 +224,7 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
         p.attributes == mesh.primitives[0].attributes and p.targets == mesh.primitives[0].targets
         for p in mesh.primitives
     )
-    blocks: list[tuple[Vertices, Array, _Drawn]] = []
+    blocks: list[tuple[PrimitiveVertices, Array, _Drawn]] = []
     for i, primitive in enumerate(mesh.primitives):
         where = f"{place}.primitives[{i}]"
         if primitive.material is not None:
@@ -273,7 +282,7 @@ def _noted_sections(
 
 def _gather(
     ctx: Context,
-    run: list[tuple[Vertices, Array, _Drawn]],
+    run: list[tuple[PrimitiveVertices, Array, _Drawn]],
     name: str,
     noted: MeshNotes,
     shared: bool,
@@ -322,8 +331,8 @@ def _box(noted: MeshNotes) -> Box | None:
     return Box(given[0], np.array(given[1:]))
 
 
-def _joined(ctx: Context, blocks: list[Vertices], place: str) -> Vertices:
-    def join(pick: Callable[[Vertices], Array | None]) -> Array | None:
+def _joined(ctx: Context, blocks: list[PrimitiveVertices], place: str) -> PrimitiveVertices:
+    def join(pick: Callable[[PrimitiveVertices], Array | None]) -> Array | None:
         arrays = [a for a in map(pick, blocks) if a is not None]
         if len(arrays) < len(blocks):
             return None
@@ -336,7 +345,7 @@ def _joined(ctx: Context, blocks: list[Vertices], place: str) -> Vertices:
     K = max((b.weights.shape[1] for b in blocks if b.weights is not None), default=0)
     positions = join(lambda b: b.positions)
     assert positions is not None
-    out = Vertices(
+    out = PrimitiveVertices(
         positions,
         join(lambda b: b.normals),
         join(lambda b: b.tangents),
@@ -365,7 +374,7 @@ def _widened(values: Array | None, V: int, K: int, dtype: Any) -> Array:
     return out
 
 
-def _joined_delta(ctx: Context, blocks: list[Vertices], t: int, place: str) -> Delta:
+def _joined_delta(ctx: Context, blocks: list[PrimitiveVertices], t: int, place: str) -> Delta:
     deltas = [b.deltas[t] if t < len(b.deltas) else Delta() for b in blocks]
     if len(blocks) == 1:
         return deltas[0]

@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.extras import COVERAGE
-from marrow.io.gltf.geometry import Channels, given_names, read_meshes
+from marrow.io.gltf.geometry import MorphChannels, given_names, read_meshes
 from marrow.io.gltf.notes import LevelNote, NodeNotes, read
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import NOTHING
@@ -48,7 +48,7 @@ class Lods:
     def nodes(self) -> set[int]:
         return {n for ids in self.of.values() for n in ids}
 
-    def take_channels(self, ctx: Context, channels: Channels) -> None:
+    def take_channels(self, ctx: Context, channels: MorphChannels) -> None:
         """The morph targets of a level are those of the node it stands for."""
         nodes = ctx.document.nodes
         for n, ids in self.of.items():
@@ -74,7 +74,7 @@ class Lods:
                     )
 
     def levels(
-        self, ctx: Context, tree: Tree, channels: Channels
+        self, ctx: Context, tree: Tree, channels: MorphChannels
     ) -> tuple[tuple[Level, ...], tuple[int, ...]]:
         """The levels, with the meshes that are the same at all; and the nodes of all these meshes."""
         count = max(map(len, self.of.values()), default=0)

@@ -13,7 +13,7 @@ import msgspec
 
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.plain import MAX_BYTES, check_depth
-from marrow.io.gltf.schema import MaterialDef, TextureInfo
+from marrow.io.gltf.schema import MaterialDef, TextureInfoDef
 from marrow.model import Texture
 
 __all__ = ["read_material_extensions", "written"]
@@ -28,7 +28,7 @@ _FIELDS = ("wrap_u", "wrap_v", "mag_filter", "min_filter")
 
 
 def read_material_extensions(
-    ctx: Context, m: MaterialDef, place: str, texture: Callable[[TextureInfo | None], Texture | None]
+    ctx: Context, m: MaterialDef, place: str, texture: Callable[[TextureInfoDef | None], Texture | None]
 ) -> dict[str, Any]:
     """The extensions of a material as plain data; damaged ones are left out and reported."""
     out: dict[str, Any] = {}
@@ -66,10 +66,10 @@ def _each_texture(value: Any, change: Callable[[dict[str, Any]], dict[str, Any] 
 
 
 def _by_image(
-    info: dict[str, Any], texture: Callable[[TextureInfo | None], Texture | None]
+    info: dict[str, Any], texture: Callable[[TextureInfoDef | None], Texture | None]
 ) -> dict[str, Any] | None:
     index = info.get("index")
-    found = texture(TextureInfo(index)) if isinstance(index, int) and 0 <= index < 1 << 31 else None
+    found = texture(TextureInfoDef(index)) if isinstance(index, int) and 0 <= index < 1 << 31 else None
     if found is None:
         return None
     how = {key: getattr(found, key) for key in _FIELDS if getattr(found, key) != getattr(Texture(0), key)}

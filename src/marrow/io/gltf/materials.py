@@ -22,7 +22,7 @@ from marrow.io.gltf.schema import (
     SamplerDef,
     SpecularGlossiness,
     TextureDef,
-    TextureInfo,
+    TextureInfoDef,
     TextureSource,
     TextureTransform,
 )
@@ -95,7 +95,7 @@ def read_materials(ctx: Context, images: Sequence[Image]) -> tuple[Material, ...
 
 
 def _material(ctx: Context, images: Sequence[Image], index: int, m: MaterialDef) -> Material:
-    def texture(info: TextureInfo | None) -> Texture | None:
+    def texture(info: TextureInfoDef | None) -> Texture | None:
         found = _texture(ctx, info, place)
         return found if found is not None and images[found.image].data else None
 
@@ -151,7 +151,7 @@ def image_of(ctx: Context, texture: TextureDef, place: str) -> int | None:
     return None if basis is None else basis.source
 
 
-def _texture(ctx: Context, info: TextureInfo | None, place: str) -> Texture | None:
+def _texture(ctx: Context, info: TextureInfoDef | None, place: str) -> Texture | None:
     if info is None:
         return None
     document = ctx.document

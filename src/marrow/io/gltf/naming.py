@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["Names", "target_names"]
+__all__ = ["UniqueNames", "target_names"]
 
 
-class Names:
+class UniqueNames:
     """Hands out each name once: `Walk`, `Walk_2`, `Walk_3`."""
 
     def __init__(self) -> None:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.visibility import VISIBILITY, switches
-from marrow.io.gltf.builder import Builder
+from marrow.io.gltf.builder import GltfBuilder
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.curves import CUBIC, FLATTENING_RATE
-from marrow.io.gltf.curves import Curve as Spline
+from marrow.io.gltf.curves import ScalarCurve as Spline
 from marrow.io.gltf.extensions import PointerChannel
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import Animation
@@ -81,7 +81,7 @@ def _straight(times: Array, values: Array, how: int) -> tuple[Array, Array]:
     return flat, Spline(times, values, CUBIC).at(flat)
 
 
-def write_pointers(builder: Builder, clip: Clip, animation: dict[str, Any], place: str) -> set[str]:
+def write_pointers(builder: GltfBuilder, clip: Clip, animation: dict[str, Any], place: str) -> set[str]:
     """Channels for the curves that other programs understand; the names of those curves."""
     written: set[str] = set()
     nodes = builder.objects.get("nodes", [])
@@ -122,7 +122,7 @@ def _apart(times: Array, values: Array) -> tuple[Array, Array]:
     return moved[kept], values[kept]
 
 
-def _exists(builder: Builder, pointer: str) -> bool:
+def _exists(builder: GltfBuilder, pointer: str) -> bool:
     """Whether the file has the object that holds the number; plain factors may be left to their defaults."""
     words = pointer.split("/")[1:]
     value: Any = builder.objects
@@ -139,7 +139,7 @@ def _exists(builder: Builder, pointer: str) -> bool:
 
 
 def _channel(
-    builder: Builder,
+    builder: GltfBuilder,
     animation: dict[str, Any],
     pointer: str,
     times: Array,

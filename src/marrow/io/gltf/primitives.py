@@ -13,7 +13,7 @@ from marrow.io.gltf.accessors import COMPONENTS, WIDTHS, normalized_floats
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.schema import Draco, Primitive
 
-__all__ = ["OWN", "Delta", "Vertices", "finite", "read_triangles", "read_vertices", "smooth_normals"]
+__all__ = ["OWN", "Delta", "PrimitiveVertices", "finite", "read_triangles", "read_vertices", "smooth_normals"]
 
 Array = NDArray[Any]
 DUAL_QUATERNION_WEIGHT = "_DUAL_QUATERNION_WEIGHT"
@@ -39,7 +39,7 @@ class Delta:
 
 
 @dataclass(slots=True)
-class Vertices:
+class PrimitiveVertices:
     """The vertices of a primitive in accessor order; joints and weights still as the file has them."""
 
     positions: Array
@@ -111,12 +111,12 @@ class _Attributes:
         return self._ctx.accessors.integers(self.names[name], "VEC4")
 
 
-def read_vertices(ctx: Context, primitive: Primitive, place: str) -> tuple[Vertices, Array | None]:
+def read_vertices(ctx: Context, primitive: Primitive, place: str) -> tuple[PrimitiveVertices, Array | None]:
     """The vertices of a primitive, and its faces where Draco packed them too."""
     attributes = _Attributes(ctx, primitive, place)
     if "POSITION" not in attributes:
         raise ctx.refuse("has no POSITION", place)
-    out = Vertices(attributes.floats("POSITION", "VEC3"))
+    out = PrimitiveVertices(attributes.floats("POSITION", "VEC3"))
     known = {"POSITION"}
     known |= {OWN + name for name in ("NORMAL", "TANGENT", "COLOR_0") if name in attributes}
     if "NORMAL" in attributes:

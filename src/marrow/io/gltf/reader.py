@@ -21,7 +21,7 @@ from marrow.io.gltf.notes import LevelNote
 from marrow.io.gltf.scene import Tree, read_sockets, read_tree, rest_transforms
 from marrow.io.gltf.schema import Document
 from marrow.io.gltf.variants import read_variants
-from marrow.io.gltf.vrm import Reader as VrmReader
+from marrow.io.gltf.vrm import VrmReader as VrmReader
 from marrow.io.gltf.vrm import read_vrm
 from marrow.io.gltf.vrma import read_vrma
 from marrow.io.source import LoadOptions, Source

@@ -16,7 +16,7 @@ from marrow.io.gltf.context import Context
 from marrow.io.gltf.limits import MAX_LISTED, limit
 from marrow.io.gltf.notes import NodeNotes, SceneNotes
 from marrow.io.gltf.plain import NOTED_DEPTH, check_depth
-from marrow.io.gltf.schema import Node, Scene
+from marrow.io.gltf.schema import NodeDef, SceneDef
 from marrow.math import affine, quaternion, transform
 from marrow.math.elementary import dot
 from marrow.model import Socket
@@ -40,7 +40,7 @@ class Tree:
     mesh_nodes: list[int]
     notes: dict[int, NodeNotes]
     scene_notes: SceneNotes
-    scene: Scene | None = None
+    scene: SceneDef | None = None
 
     def names(self, ctx: Context) -> tuple[str, ...]:
         nodes = ctx.document.nodes
@@ -129,7 +129,7 @@ def _parents(ctx: Context) -> list[int]:
     return above
 
 
-def _roots(ctx: Context, above: list[int], apart: Set[int]) -> tuple[Scene | None, list[int]]:
+def _roots(ctx: Context, above: list[int], apart: Set[int]) -> tuple[SceneDef | None, list[int]]:
     document = ctx.document
     if not document.scenes:
         return None, [n for n, parent in enumerate(above) if parent < 0 and n not in apart]
@@ -186,7 +186,7 @@ def _reorder(ctx: Context, tree: Tree, wanted: list[int]) -> None:
     tree.joint_of = {n: new[j] for n, j in tree.joint_of.items()}
 
 
-def _may_be_skipped(node: Node, noted: NodeNotes, parent: int) -> bool:
+def _may_be_skipped(node: NodeDef, noted: NodeNotes, parent: int) -> bool:
     """A node noted as no joint must move nothing, and its mesh must have something to follow."""
     if noted.end is not None and node.mesh is None and not node.children and parent >= 0:
         return True

@@ -13,8 +13,8 @@ from msgspec import Meta, Raw, Struct
 __all__ = [
     "Accessor",
     "Animation",
-    "Asset",
-    "Buffer",
+    "AssetDef",
+    "BufferDef",
     "BufferView",
     "Channel",
     "Document",
@@ -25,15 +25,15 @@ __all__ = [
     "MeshDef",
     "MeshExtras",
     "Meshopt",
-    "Node",
+    "NodeDef",
     "Primitive",
     "Sampler",
     "SamplerDef",
-    "Scene",
-    "Skin",
+    "SceneDef",
+    "SkinDef",
     "Sparse",
     "TextureDef",
-    "TextureInfo",
+    "TextureInfoDef",
     "TextureSource",
     "TextureTransform",
 ]
@@ -48,14 +48,14 @@ Extensions = dict[str, Raw]
 NOTHING = Raw()
 
 
-class Asset(Struct, gc=False):
+class AssetDef(Struct, gc=False):
     version: str = "2.0"
     minVersion: str | None = None
     copyright: str | None = None
     extras: Raw = NOTHING
 
 
-class Buffer(Struct, gc=False):
+class BufferDef(Struct, gc=False):
     byteLength: Size
     uri: str | None = None
     extensions: Extensions | None = None
@@ -136,7 +136,7 @@ class MeshExtras(Struct, gc=False):
     targetNames: list[str] | None = None
 
 
-class Node(Struct, gc=False):
+class NodeDef(Struct, gc=False):
     name: str | None = None
     children: list[Index] | None = None
     mesh: Index | None = None
@@ -151,13 +151,13 @@ class Node(Struct, gc=False):
     extras: Raw = NOTHING
 
 
-class Scene(Struct, gc=False):
+class SceneDef(Struct, gc=False):
     nodes: list[Index] | None = None
     name: str | None = None
     extras: Raw = NOTHING
 
 
-class Skin(Struct, gc=False):
+class SkinDef(Struct, gc=False):
     joints: list[Index]
     inverseBindMatrices: Index | None = None
     name: str | None = None
@@ -188,7 +188,7 @@ class Animation(Struct, gc=False):
     extras: Raw = NOTHING
 
 
-class TextureInfo(Struct, gc=False):
+class TextureInfoDef(Struct, gc=False):
     """A reference to a texture; normal textures add `scale`, occlusion textures `strength`."""
 
     index: Index
@@ -215,26 +215,26 @@ class EmissiveStrength(Struct, gc=False):
 
 class MetallicRoughness(Struct, gc=False):
     baseColorFactor: Vec4 = (1.0, 1.0, 1.0, 1.0)
-    baseColorTexture: TextureInfo | None = None
+    baseColorTexture: TextureInfoDef | None = None
     metallicFactor: float = 1.0
     roughnessFactor: float = 1.0
-    metallicRoughnessTexture: TextureInfo | None = None
+    metallicRoughnessTexture: TextureInfoDef | None = None
 
 
 class SpecularGlossiness(Struct, gc=False):
     """`KHR_materials_pbrSpecularGlossiness` of a material, as far as it carries over."""
 
     diffuseFactor: Vec4 = (1.0, 1.0, 1.0, 1.0)
-    diffuseTexture: TextureInfo | None = None
+    diffuseTexture: TextureInfoDef | None = None
     glossinessFactor: float = 1.0
 
 
 class MaterialDef(Struct, gc=False):
     name: str | None = None
     pbrMetallicRoughness: MetallicRoughness | None = None
-    normalTexture: TextureInfo | None = None
-    occlusionTexture: TextureInfo | None = None
-    emissiveTexture: TextureInfo | None = None
+    normalTexture: TextureInfoDef | None = None
+    occlusionTexture: TextureInfoDef | None = None
+    emissiveTexture: TextureInfoDef | None = None
     emissiveFactor: Vec3 = (0.0, 0.0, 0.0)
     alphaMode: str = "OPAQUE"
     alphaCutoff: float = 0.5
@@ -275,14 +275,14 @@ class ImageDef(Struct, gc=False):
 
 
 class Document(Struct, gc=False):
-    asset: Asset
+    asset: AssetDef
     extensionsUsed: list[str] = []
     extensionsRequired: list[str] = []
     scene: Index | None = None
-    scenes: list[Scene] = []
-    nodes: list[Node] = []
+    scenes: list[SceneDef] = []
+    nodes: list[NodeDef] = []
     meshes: list[MeshDef] = []
-    skins: list[Skin] = []
+    skins: list[SkinDef] = []
     animations: list[Animation] = []
     materials: list[MaterialDef] = []
     textures: list[TextureDef] = []
@@ -290,6 +290,6 @@ class Document(Struct, gc=False):
     images: list[ImageDef] = []
     accessors: list[Accessor] = []
     bufferViews: list[BufferView] = []
-    buffers: list[Buffer] = []
+    buffers: list[BufferDef] = []
     extensions: Extensions | None = None
     extras: Raw = NOTHING

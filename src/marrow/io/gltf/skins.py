@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.io.gltf.context import Context
-from marrow.io.gltf.primitives import Vertices
+from marrow.io.gltf.primitives import PrimitiveVertices
 from marrow.io.gltf.scene import Tree
 from marrow.math import affine
 from marrow.math.elementary import dot
@@ -38,7 +38,7 @@ class Weighting:
 
 
 def settle_weights(
-    ctx: Context, vertices: Vertices, name: str, *, least: int = 1, settled: bool = False
+    ctx: Context, vertices: PrimitiveVertices, name: str, *, least: int = 1, settled: bool = False
 ) -> Weighting | None:
     """Weights that sum to one, without the columns nobody uses beyond the `least`; None for a mesh without weights.
     `settled`: they are right already, as near to one as any mesh must be."""

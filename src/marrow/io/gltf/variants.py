@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from marrow.io.gltf import limits
 from marrow.io.gltf.context import Context
-from marrow.io.gltf.naming import Names
+from marrow.io.gltf.naming import UniqueNames
 from marrow.io.gltf.schema import Primitive
 from marrow.model import Section
 
@@ -40,7 +40,7 @@ def read_variants(ctx: Context) -> None:
     if found is None:
         return
     limits.limit(len(found.variants), limits.MAX_LISTED, "material variants", ctx.source.path)
-    names = Names()
+    names = UniqueNames()
     ctx.variants.extend(names.claim(v.name or f"variant_{i}") for i, v in enumerate(found.variants))
 
 

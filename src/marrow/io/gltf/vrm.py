@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 
 from marrow.io.gltf.context import Context
-from marrow.io.gltf.geometry import Channels
+from marrow.io.gltf.geometry import MorphChannels
 from marrow.io.gltf.plain import check_depth
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import NOTHING
@@ -59,10 +59,10 @@ class Vrm:
         self.faces_back = False
 
 
-class Reader:
+class VrmReader:
     """References of a VRM extension into the file, as those of a character."""
 
-    def __init__(self, ctx: Context, tree: Tree, channels: Channels) -> None:
+    def __init__(self, ctx: Context, tree: Tree, channels: MorphChannels) -> None:
         self.ctx, self.tree, self.channels = ctx, tree, channels
         self.names = tree.names(ctx)
         self._counts = Counter(self.names)
@@ -86,9 +86,9 @@ class Reader:
             self.ctx.report.add("dropped", "VRM", f"{count} {what}")
 
 
-def read_vrm(ctx: Context, tree: Tree, channels: Channels) -> Vrm:
+def read_vrm(ctx: Context, tree: Tree, channels: MorphChannels) -> Vrm:
     """The VRM data of a file; empty where it has none. Damaged parts are left out and reported."""
-    out, reader = Vrm(), Reader(ctx, tree, channels)
+    out, reader = Vrm(), VrmReader(ctx, tree, channels)
     one, zero = raw(ctx, "VRMC_vrm"), raw(ctx, "VRM")
     if one:
         out.humanoid = bones(reader, dict(_objects(_object(one.get("humanoid")).get("humanBones"))))
@@ -154,7 +154,7 @@ def _objects(value: Any) -> list[tuple[str, dict[str, Any]]]:
     return [(key, item) for key, item in _object(value).items() if isinstance(item, dict)]
 
 
-def bones(reader: Reader, found: dict[str, dict[str, Any]]) -> dict[str, int]:
+def bones(reader: VrmReader, found: dict[str, dict[str, Any]]) -> dict[str, int]:
     """The joints of a body by bone; what names no joint, or one that is taken, is reported."""
     out: dict[str, int] = {}
     for bone, item in found.items():
@@ -174,7 +174,7 @@ def _meta(ctx: Context, meta: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in meta.items() if key != "thumbnailImage"}
 
 
-def _expressions(reader: Reader, found: dict[str, Any]) -> dict[str, Any]:
+def _expressions(reader: VrmReader, found: dict[str, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     lost = 0
     for group in ("preset", "custom"):
@@ -196,7 +196,7 @@ def _expressions(reader: Reader, found: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def materials_in_range(reader: Reader, item: dict[str, Any]) -> dict[str, Any]:
+def materials_in_range(reader: VrmReader, item: dict[str, Any]) -> dict[str, Any]:
     """An expression without the binds of materials that do not exist."""
     out, lost = dict(item), 0
     for kind in ("materialColorBinds", "textureTransformBinds"):
@@ -216,7 +216,7 @@ def materials_in_range(reader: Reader, item: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def referred(reader: Reader, value: Any, what: str) -> Any:
+def referred(reader: VrmReader, value: Any, what: str) -> Any:
     """`value` with joints for every `node`, `source` and `center`; whatever refers to none is left out."""
     lost: list[Any] = []
     out = _referred(value, reader.joint, lost)
@@ -251,7 +251,7 @@ def _referred(value: Any, joint: Callable[[Any], str | int | None], lost: list[A
     return out
 
 
-def _springs(reader: Reader, found: dict[str, Any]) -> dict[str, Any]:
+def _springs(reader: VrmReader, found: dict[str, Any]) -> dict[str, Any]:
     """Springs, with indices among colliders and groups as they are: a collider that has no joint keeps its place."""
     body = {key: value for key, value in found.items() if key != "specVersion"}
     body |= {"springs": [_ended(reader, s) for s in body["springs"]]} if _list(body.get("springs")) else {}
@@ -268,7 +268,7 @@ def _springs(reader: Reader, found: dict[str, Any]) -> dict[str, Any]:
     return referred(reader, body, "springs")
 
 
-def _ended(reader: Reader, spring: Any) -> Any:
+def _ended(reader: VrmReader, spring: Any) -> Any:
     """A spring of marrow's: the node behind its last joint, which is no joint, says how far it goes on."""
     last = _object((_list(_object(spring).get("joints")) or [None])[-1]).get("node")
     noted = reader.tree.notes.get(last) if isinstance(last, int) else None
@@ -277,7 +277,7 @@ def _ended(reader: Reader, spring: Any) -> Any:
     return spring | {"joints": spring["joints"][:-1], "end": noted.end}
 
 
-def _constraints(reader: Reader) -> dict[str, Any]:
+def _constraints(reader: VrmReader) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for n, node in enumerate(reader.ctx.document.nodes):
         if not node.extensions or "VRMC_node_constraint" not in node.extensions:

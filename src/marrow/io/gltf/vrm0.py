@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from marrow.io.gltf.vrm import PRESETS, Reader, Vrm, as_vector, bones, materials_in_range
+from marrow.io.gltf.vrm import PRESETS, Vrm, VrmReader, as_vector, bones, materials_in_range
 
 __all__ = ["read_zero"]
 
@@ -38,7 +38,7 @@ _AVATAR = {
 }
 
 
-def read_zero(reader: Reader, found: dict[str, Any], out: Vrm) -> None:
+def read_zero(reader: VrmReader, found: dict[str, Any], out: Vrm) -> None:
     """Fills `out` from the extension `VRM`."""
     listed = {
         _bone_name(str(item.get("bone"))): item
@@ -93,13 +93,13 @@ def _bone_name(name: str) -> str:
     return name.replace("ThumbIntermediate", "ThumbProximal")
 
 
-def _nodes_of_mesh(reader: Reader, mesh: Any) -> list[int]:
+def _nodes_of_mesh(reader: VrmReader, mesh: Any) -> list[int]:
     if not isinstance(mesh, int):
         return []
     return [n for n in reader.tree.mesh_nodes if reader.ctx.document.nodes[n].mesh == mesh]
 
 
-def _meta(reader: Reader, meta: dict[str, Any]) -> dict[str, Any]:
+def _meta(reader: VrmReader, meta: dict[str, Any]) -> dict[str, Any]:
     """A licence of 0.x, never read as allowing more than it does."""
     out: dict[str, Any] = {
         "name": str(meta.get("title") or ""),
@@ -135,7 +135,7 @@ def _meta(reader: Reader, meta: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _expressions(reader: Reader, master: dict[str, Any]) -> dict[str, Any]:
+def _expressions(reader: VrmReader, master: dict[str, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     lost = 0
     for group in _dicts(master.get("blendShapeGroups")):
@@ -166,7 +166,7 @@ def _expressions(reader: Reader, master: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _material_binds(reader: Reader, group: dict[str, Any]) -> dict[str, Any]:
+def _material_binds(reader: VrmReader, group: dict[str, Any]) -> dict[str, Any]:
     names = [m.name for m in reader.ctx.document.materials]
     colors: list[dict[str, Any]] = []
     moved: dict[int, dict[str, Any]] = {}
@@ -217,7 +217,7 @@ def _look_at(first: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _springs(reader: Reader, found: dict[str, Any]) -> dict[str, Any]:
+def _springs(reader: VrmReader, found: dict[str, Any]) -> dict[str, Any]:
     colliders: list[dict[str, Any]] = []
     groups: list[dict[str, Any]] = []
     for group in _dicts(found.get("colliderGroups")):
@@ -241,7 +241,7 @@ def _springs(reader: Reader, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spring_chains(
-    reader: Reader, group: dict[str, Any], root: Any, group_count: int, springs: list[dict[str, Any]]
+    reader: VrmReader, group: dict[str, Any], root: Any, group_count: int, springs: list[dict[str, Any]]
 ) -> None:
     """The chains below a root: each goes on through first children, second and later ones begin chains of theirs below."""
     nodes = reader.ctx.document.nodes

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.io.gltf.context import Context
-from marrow.io.gltf.vrm import Reader, bones, raw
+from marrow.io.gltf.vrm import VrmReader, bones, raw
 from marrow.math import quaternion
 from marrow.model import Clip, Curve
 
-__all__ = ["EXPRESSION", "LOOK", "Motion", "read_vrma"]
+__all__ = ["EXPRESSION", "LOOK", "VrmaMotion", "read_vrma"]
 
 Array = NDArray[Any]
 EXPRESSION, LOOK = "expression:", ("look:yaw", "look:pitch")
 
 
-class Motion:
+class VrmaMotion:
     """What a VRMA file says: `humanoid` bones, joints that stand for `expressions`, and the one that turns as the eyes."""
 
     def __init__(self, humanoid: dict[str, int], expressions: dict[str, int], look: int | None) -> None:
@@ -60,7 +60,7 @@ def yaw_and_pitch(rotations: Array) -> tuple[Array, Array]:
     return np.arctan2(x, z), np.arctan2(-y, np.hypot(x, z))
 
 
-def read_vrma(ctx: Context, reader: Reader) -> Motion | None:
+def read_vrma(ctx: Context, reader: VrmReader) -> VrmaMotion | None:
     """The motion of a VRMA file; None for any other."""
     found = raw(ctx, "VRMC_vrm_animation")
     if not found:
@@ -82,7 +82,7 @@ def read_vrma(ctx: Context, reader: Reader) -> Motion | None:
             expressions[name] = joint
     look = found.get("lookAt")
     node = look.get("node") if isinstance(look, dict) else None
-    return Motion(
+    return VrmaMotion(
         bones(reader, items("humanoid", "humanBones")),
         expressions,
         reader.tree.joint_of.get(node) if isinstance(node, int) else None,

@@ -1,4 +1,4 @@
-"""Clips into a `Builder`: one animation each, one channel per track, one for all morph weights of a node."""
+"""Clips into a `GltfBuilder`: one animation each, one channel per track, one for all morph weights of a node."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.gltf.builder import Builder
+from marrow.io.gltf.builder import GltfBuilder
 from marrow.io.gltf.curves import (
     CUBIC,
     STEP,
-    Curve,
+    ScalarCurve,
     channel_weights,
     through_in_betweens,
     together,
@@ -46,7 +46,7 @@ class MorphNode:
         return list(dict.fromkeys(t.channel for t in self.mesh.morph_targets))
 
 
-def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -> None:
+def write_clip(builder: GltfBuilder, clip: Clip, morph_nodes: Sequence[MorphNode]) -> None:
     """One animation, with what glTF cannot say in its notes."""
     place = f"clip {clip.name!r}"
     animation: dict[str, Any] = {"name": clip.name, "channels": [], "samplers": []}
@@ -124,7 +124,7 @@ def _is(track: Track, times: Array, values: Array, interpolation: str) -> bool:
     )
 
 
-def _keys(builder: Builder, track: Track, place: str) -> tuple[Array, Array, str]:
+def _keys(builder: GltfBuilder, track: Track, place: str) -> tuple[Array, Array, str]:
     """The keys of a track as glTF allows them: times from zero upward, rotations of unit length."""
     times, values = track.times, track.values
     if times[0] < 0:
@@ -168,7 +168,7 @@ def _unit_rotations(values: Array) -> Array:
 
 
 def _channel(
-    builder: Builder,
+    builder: GltfBuilder,
     animation: dict[str, Any],
     node: int,
     path: str,
@@ -194,7 +194,7 @@ def _channel(
 
 
 def _weights(
-    builder: Builder,
+    builder: GltfBuilder,
     animation: dict[str, Any],
     morph_node: MorphNode,
     morphs: Mapping[int, tuple[int, Track]],
@@ -203,7 +203,7 @@ def _weights(
 ) -> dict[int, tuple[Array, Array, str]]:
     """The weights of all targets of a node's mesh in one channel; what a reader makes of it, by morph channel."""
     targets = morph_node.mesh.morph_targets
-    curves: list[Curve | None] = [None] * len(targets)
+    curves: list[ScalarCurve | None] = [None] * len(targets)
     start = min(float(morphs[c][1].times[0]) for c in morph_node.channels if c in morphs)
     for channel in morph_node.channels:
         members = [i for i, t in enumerate(targets) if t.channel == channel]
@@ -213,9 +213,9 @@ def _weights(
             kind = INTERPOLATIONS.index(track.interpolation)
             if kind == CUBIC and values.ndim == 2:
                 kind = STEP
-            curve = Curve(times, values[..., 0], kind)
+            curve = ScalarCurve(times, values[..., 0], kind)
         else:
-            curve = Curve.constant(float(skeleton.rest.morphs[channel]), max(start, 0.0))
+            curve = ScalarCurve.constant(float(skeleton.rest.morphs[channel]), max(start, 0.0))
         for i, on in zip(members, through_in_betweens(curve, [targets[i] for i in members])):
             curves[i] = on
     times, aligned = together([c for c in curves if c is not None])
@@ -234,7 +234,7 @@ def target_rest(targets: Sequence[MorphTarget], skeleton: Skeleton) -> list[floa
     out = [0.0] * len(targets)
     for channel in dict.fromkeys(t.channel for t in targets):
         members = [i for i, t in enumerate(targets) if t.channel == channel]
-        curve = Curve.constant(float(skeleton.rest.morphs[channel]), 0.0)
+        curve = ScalarCurve.constant(float(skeleton.rest.morphs[channel]), 0.0)
         for i, on in zip(members, through_in_betweens(curve, [targets[i] for i in members])):
             out[i] = float(on.values[0])
     return out

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import MissingExtraError
-from marrow.io.gltf.builder import Builder
+from marrow.io.gltf.builder import GltfBuilder
 from marrow.io.gltf.quantization import whole_shares
 
 __all__ = ["pack_meshes"]
@@ -25,7 +25,7 @@ _DTYPES = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: 
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 
-def pack_meshes(builder: Builder) -> None:
+def pack_meshes(builder: GltfBuilder) -> None:
     """Packs what can be packed, in place; a warning for what cannot."""
     try:
         import DracoPy  # noqa: F401
@@ -42,7 +42,7 @@ def pack_meshes(builder: Builder) -> None:
     _drop_unused(builder)
 
 
-def _values(builder: Builder, index: int) -> Array:
+def _values(builder: GltfBuilder, index: int) -> Array:
     accessor = builder.objects["accessors"][index]
     view = builder.objects["bufferViews"][accessor["bufferView"]]
     dtype, width = np.dtype(_DTYPES[accessor["componentType"]]), _WIDTHS[accessor["type"]]
@@ -57,7 +57,7 @@ def _doubles(values: Array | None) -> Array | None:
     return None if values is None else values.astype(np.float64)
 
 
-def _pack(builder: Builder, primitive: dict[str, Any]) -> bool:
+def _pack(builder: GltfBuilder, primitive: dict[str, Any]) -> bool:
     import DracoPy
 
     arrays = {name: _values(builder, index) for name, index in primitive["attributes"].items()}
@@ -116,7 +116,7 @@ def _pack(builder: Builder, primitive: dict[str, Any]) -> bool:
     return True
 
 
-def _drop_unused(builder: Builder) -> None:
+def _drop_unused(builder: GltfBuilder) -> None:
     """Leaves out the accessors and views that nobody refers to any more."""
     objects = builder.objects
     used: list[int] = []

@@ -1,4 +1,4 @@
-"""Materials, textures and images into a `Builder`."""
+"""Materials, textures and images into a `GltfBuilder`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from marrow.io.gltf.builder import Builder
+from marrow.io.gltf.builder import GltfBuilder
 from marrow.io.gltf.material_extensions import written
 from marrow.io.gltf.materials import BASIS, FILTERS, IMAGE_EXTENSIONS, WRAPS
 from marrow.io.gltf.notes import ImageNotes, MaterialNotes, to_extras
@@ -26,7 +26,7 @@ NO_PICTURE = bytes.fromhex(
 )
 
 
-def write_images(builder: Builder, images: Sequence[Image]) -> set[int]:
+def write_images(builder: GltfBuilder, images: Sequence[Image]) -> set[int]:
     """Every image in order, byte for byte where glTF knows its format; those that a texture can show. One that holds
     nothing, or nothing that can be converted, keeps its place as an empty picture."""
     shown: set[int] = set()
@@ -62,7 +62,7 @@ def write_images(builder: Builder, images: Sequence[Image]) -> set[int]:
     return shown
 
 
-def write_materials(builder: Builder, materials: Sequence[Material], images: set[int]) -> None:
+def write_materials(builder: GltfBuilder, materials: Sequence[Material], images: set[int]) -> None:
     """Every material, in order, so that indices stay the character's."""
     for i, material in enumerate(materials):
         definition = _material(builder, material, images)
@@ -74,7 +74,7 @@ def _unit(value: float) -> float:
     return min(max(float(value), 0.0), 1.0)
 
 
-def _material(builder: Builder, m: Material, images: set[int]) -> dict[str, Any]:
+def _material(builder: GltfBuilder, m: Material, images: set[int]) -> dict[str, Any]:
     pbr: dict[str, Any] = {}
     read: dict[str, Any] = {"normal_scale": 1.0, "occlusion_strength": 1.0, "alpha_cutoff": 0.5}
     read["base_color"] = tuple(map(_unit, m.base_color))
@@ -133,7 +133,7 @@ def _material(builder: Builder, m: Material, images: set[int]) -> dict[str, Any]
 
 
 def _write_emissive(
-    builder: Builder, m: Material, out: dict[str, Any], extensions: dict[str, Any]
+    builder: GltfBuilder, m: Material, out: dict[str, Any], extensions: dict[str, Any]
 ) -> tuple[float, ...]:
     """The colour a material shines in, as a factor and a strength; what they are once multiplied."""
     if not any(m.emissive):
@@ -148,7 +148,7 @@ def _write_emissive(
     return tuple(c * strength for c in factor)
 
 
-def _texture_info(builder: Builder, texture: Texture) -> dict[str, Any]:
+def _texture_info(builder: GltfBuilder, texture: Texture) -> dict[str, Any]:
     info: dict[str, Any] = {"index": _texture(builder, texture)}
     if texture.uv_set:
         info["texCoord"] = texture.uv_set
@@ -164,7 +164,7 @@ def _texture_info(builder: Builder, texture: Texture) -> dict[str, Any]:
     return info
 
 
-def _texture(builder: Builder, texture: Texture) -> int:
+def _texture(builder: GltfBuilder, texture: Texture) -> int:
     image = builder.objects["images"][texture.image]
     definition = builder.extras.record("textures", texture.image, image.get("name", ""))
     sampler: dict[str, Any] = dict(definition.pop("sampler", {}))

@@ -1,4 +1,4 @@
-"""Meshes and skins into a `Builder`: one glTF mesh per `Mesh`, one primitive per section."""
+"""Meshes and skins into a `GltfBuilder`: one glTF mesh per `Mesh`, one primitive per section."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.gltf.builder import ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, Builder
+from marrow.io.gltf.builder import ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, GltfBuilder
 from marrow.io.gltf.notes import MeshNotes, PrimitiveNotes, to_extras
 from marrow.io.gltf.primitives import DUAL_QUATERNION_WEIGHT, OWN, POINTS, smooth_normals
 from marrow.io.gltf.quantization import EXTENSION as QUANTIZATION
@@ -40,7 +40,7 @@ def is_plain(mesh: Mesh) -> bool:
 
 
 def write_mesh(
-    builder: Builder, mesh: Mesh, materials: tuple[Material, ...], number: int, box: Box | None = None
+    builder: GltfBuilder, mesh: Mesh, materials: tuple[Material, ...], number: int, box: Box | None = None
 ) -> int:
     """The index of the glTF mesh for the mesh of that `number`; equal ones under different nodes are written once.
     Positions are stored as fractions of `box`."""
@@ -80,7 +80,9 @@ def write_mesh(
     return builder.add_once("meshes", out)
 
 
-def _attributes(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], place: str) -> dict[str, Any]:
+def _attributes(
+    builder: GltfBuilder, mesh: Mesh, materials: tuple[Material, ...], place: str
+) -> dict[str, Any]:
     """The vertex attributes of the whole mesh as glTF wants them, by name."""
     out: dict[str, Any] = {"POSITION": mesh.positions}
     if mesh.normals is not None:
@@ -136,7 +138,7 @@ def _unit_vectors(vectors: Array) -> Array:
     return out
 
 
-def _influences(builder: Builder, mesh: Mesh, place: str) -> tuple[Array, Array]:
+def _influences(builder: GltfBuilder, mesh: Mesh, place: str) -> tuple[Array, Array]:
     """Joints and weights in columns of four, each joint that has a weight once per vertex."""
     B = len(mesh.joint_list)
     if B > MAX_SKIN_JOINTS:
@@ -169,7 +171,7 @@ def _off(weights: Array) -> Array:
 
 
 def _primitive(
-    builder: Builder,
+    builder: GltfBuilder,
     mesh: Mesh,
     section: Section,
     part: slice,
@@ -216,7 +218,7 @@ def _primitive(
 
 
 def _target(
-    builder: Builder, target: MorphTarget, V: int, part: slice, box: Box | None, place: str
+    builder: GltfBuilder, target: MorphTarget, V: int, part: slice, box: Box | None, place: str
 ) -> dict[str, int]:
     count = part.stop - part.start
     where = f"{place}, morph target {target.name!r}"
@@ -240,7 +242,7 @@ def _target(
 
 
 def _sparse_rows(
-    builder: Builder, target: MorphTarget, part: slice, place: str
+    builder: GltfBuilder, target: MorphTarget, part: slice, place: str
 ) -> tuple[Array, Array] | None:
     """Which vertices of the part a target moves and where it has them; None for a target of all vertices."""
     if target.vertices is None:

@@ -1,4 +1,4 @@
-"""The nodes of a character's scene: joints, meshes, skins and levels of detail, into a `Builder`."""
+"""The nodes of a character's scene: joints, meshes, skins and levels of detail, into a `GltfBuilder`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from marrow.io.gltf.builder import Builder, short_floats
+from marrow.io.gltf.builder import GltfBuilder, short_floats
 from marrow.io.gltf.extras import COVERAGE
 from marrow.io.gltf.lods import MSFT_LOD, screen_coverage
-from marrow.io.gltf.naming import Names, target_names
+from marrow.io.gltf.naming import UniqueNames, target_names
 from marrow.io.gltf.notes import LevelNote, NodeNotes, SceneNotes, SocketNote, to_extras
 from marrow.io.gltf.quantization import Box, shared_boxes
 from marrow.io.gltf.write_clips import MorphNode, target_rest
@@ -18,13 +18,13 @@ from marrow.io.gltf.write_meshes import is_plain, write_mesh
 from marrow.math import affine, quaternion
 from marrow.model import Character, Lod, Mesh, Skeleton
 
-__all__ = ["Scene"]
+__all__ = ["SceneNodes"]
 
 
-class Scene:
+class SceneNodes:
     """The nodes: joint j is node j; after them the nodes that only carry a mesh or stand in for a joint."""
 
-    def __init__(self, builder: Builder, character: Character) -> None:
+    def __init__(self, builder: GltfBuilder, character: Character) -> None:
         self._builder = builder
         self._skeleton = character.skeleton
         self._notes = [NodeNotes() for _ in range(len(character.skeleton))]
@@ -259,7 +259,7 @@ class Scene:
     def _note_channels(self, order: list[int]) -> None:
         """Notes the morph channels where reading the file would number or name them otherwise."""
         rank = {n: i for i, n in enumerate(order)}
-        names, sequential = Names(), True
+        names, sequential = UniqueNames(), True
         natural: list[str] = []
         for morph_node in sorted(self.morph_nodes, key=lambda m: rank[m.node]):
             targets = morph_node.mesh.morph_targets

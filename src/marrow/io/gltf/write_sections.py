@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from marrow.io.gltf.builder import Builder
+from marrow.io.gltf.builder import GltfBuilder
 from marrow.model import Mesh, Section
 
 __all__ = ["drawn_parts", "noted_sections"]
@@ -13,7 +13,7 @@ __all__ = ["drawn_parts", "noted_sections"]
 SectionNote = tuple[int, int, int | None, str, list[int | None]]
 
 
-def drawn_parts(builder: Builder, mesh: Mesh, place: str) -> tuple[list[tuple[Section, slice]], bool]:
+def drawn_parts(builder: GltfBuilder, mesh: Mesh, place: str) -> tuple[list[tuple[Section, slice]], bool]:
     """What becomes a primitive: runs of triangles, each triangle once and in order, with ranges of vertices one after the
     other; and whether they share all vertices instead. One without triangles stands for points."""
     runs = _runs(builder, mesh, place)
@@ -37,7 +37,7 @@ def drawn_parts(builder: Builder, mesh: Mesh, place: str) -> tuple[list[tuple[Se
     return parts, False
 
 
-def _runs(builder: Builder, mesh: Mesh, place: str) -> list[Section]:
+def _runs(builder: GltfBuilder, mesh: Mesh, place: str) -> list[Section]:
     """The sections with triangles in the order of these, with those that no section claims in sections of their own."""
     out: list[Section] = []
     end = 0

@@ -1,4 +1,4 @@
-"""The VRM data of a character into a `Builder`, as VRM 1.0. A `.vrm` that other programs would refuse is not written."""
+"""The VRM data of a character into a `GltfBuilder`, as VRM 1.0. A `.vrm` that other programs refuse is not written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from marrow.errors import MarrowError
-from marrow.io.gltf.builder import Builder, short_floats
+from marrow.io.gltf.builder import GltfBuilder, short_floats
 from marrow.io.gltf.notes import NodeNotes, to_extras
 from marrow.io.gltf.vrm import PRESETS, REQUIRED_BONES
 from marrow.io.gltf.write_clips import MorphNode
@@ -27,7 +27,7 @@ _ABOVE = {
 }  # fmt: skip
 
 
-def check_vrm(builder: Builder, character: Character) -> None:
+def check_vrm(builder: GltfBuilder, character: Character) -> None:
     """Refuses a character that would be no VRM avatar, and says what it lacks."""
     bones, meta = character.skeleton.humanoid, character.vrm.get("meta")
     missing = [bone for bone in REQUIRED_BONES if bone not in bones]
@@ -56,7 +56,7 @@ def check_vrm(builder: Builder, character: Character) -> None:
 
 
 def write_vrm(
-    builder: Builder,
+    builder: GltfBuilder,
     character: Character,
     morph_nodes: Sequence[MorphNode],
     places: Sequence[int],
@@ -116,7 +116,11 @@ def _object(value: Any) -> dict[str, Any]:
 
 class _Writer:
     def __init__(
-        self, builder: Builder, character: Character, morph_nodes: Sequence[MorphNode], places: Sequence[int]
+        self,
+        builder: GltfBuilder,
+        character: Character,
+        morph_nodes: Sequence[MorphNode],
+        places: Sequence[int],
     ) -> None:
         self._builder, self._character = builder, character
         self._skeleton, self._vrm = character.skeleton, character.vrm

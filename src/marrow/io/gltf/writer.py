@@ -18,15 +18,15 @@ import msgspec
 from marrow._version import __version__
 from marrow.errors import FormatError, UnknownNameError, ValidationError
 from marrow.io.atomic import replacing
-from marrow.io.finite import check_finite_data
-from marrow.io.gltf.builder import Builder
+from marrow.io.finite_check import check_finite_data
+from marrow.io.gltf.builder import GltfBuilder
 from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
 from marrow.io.gltf.plain import NOTED_DEPTH, check_depth
 from marrow.io.gltf.variants import VARIANTS
 from marrow.io.gltf.write_check import note_what_is_read_otherwise
 from marrow.io.gltf.write_clips import write_clip
 from marrow.io.gltf.write_materials import write_images, write_materials
-from marrow.io.gltf.write_scene import Scene
+from marrow.io.gltf.write_scene import SceneNodes
 from marrow.io.gltf.write_vrm import check_vrm, write_vrm
 from marrow.model import Character, _validate
 from marrow.printing import warn
@@ -56,7 +56,7 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
             write(level, path.with_stem(f"{path.stem}_lod{k}"), compress=compress)
         character = character.replace(reduced=())
     character, lost = _shallow(character)
-    builder = Builder(
+    builder = GltfBuilder(
         path,
         character.extras,
         quantize="quantized" in (method or ""),
@@ -88,7 +88,7 @@ def _shallow(character: Character) -> tuple[Character, list[str]]:
     return character, lost
 
 
-def _save_glb(builder: Builder, document: dict[str, Any], path: Path) -> None:
+def _save_glb(builder: GltfBuilder, document: dict[str, Any], path: Path) -> None:
     if builder.size:
         document.setdefault("buffers", [{"byteLength": builder.size}])
     text = _encode(document, path)
@@ -104,7 +104,7 @@ def _save_glb(builder: Builder, document: dict[str, Any], path: Path) -> None:
             file.writelines(builder.binary)
 
 
-def _save_gltf(builder: Builder, document: dict[str, Any], path: Path) -> None:
+def _save_gltf(builder: GltfBuilder, document: dict[str, Any], path: Path) -> None:
     if not builder.size:
         with replacing(path) as file:
             file.write(msgspec.json.format(_encode(document, path), indent=1))
@@ -130,12 +130,12 @@ def _encode(document: dict[str, Any], path: object) -> bytes:
         raise FormatError(f"a name cannot be written as text: {error}", path=path) from None
 
 
-def _document(builder: Builder, character: Character, method: str | None) -> dict[str, Any]:
+def _document(builder: GltfBuilder, character: Character, method: str | None) -> dict[str, Any]:
     if not len(character.skeleton):
         raise builder.refuse("has no joints, and a glTF scene needs a node", "skeleton")
     images = write_images(builder, character.images)
     write_materials(builder, character.materials, images)
-    scene = Scene(builder, character)
+    scene = SceneNodes(builder, character)
     for i, clip in enumerate(character.clips.values()):
         write_clip(builder, clip, scene.morph_nodes)
         builder.extras.put(builder.objects["animations"][i], "clips", i, clip.name)

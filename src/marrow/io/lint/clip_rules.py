@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from marrow.io.lint.extent import used_joints
 from marrow.io.lint.finding import Finding, listed
+from marrow.io.lint.rest_bounds import used_joints
 from marrow.model import Character, Clip, Track
 from marrow.model.clip import PATHS
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.lint.extent import distinct
 from marrow.io.lint.finding import Finding, first
+from marrow.io.lint.rest_bounds import distinct
 from marrow.model import Character, Mesh
 
 __all__ = [

@@ -162,7 +162,7 @@ def foot_slide(character: Character) -> Iterator[Finding]:
     from marrow.motion.contacts import LEG, clip_contacts, speeds
     from marrow.motion.frames import frame_times
     from marrow.motion.rig import find_rig
-    from marrow.motion.travelling import travel_speed
+    from marrow.motion.root_motion import travel_speed
 
     if not find_rig(character.skeleton).complete:
         return
@@ -290,7 +290,7 @@ def bounds_far_away(character: Character) -> Iterator[Finding]:
 def root_contract(character: Character) -> Iterator[Finding]:
     """Whether clips agree about who carries the character over the ground: the root, the hips, or nobody."""
     from marrow.motion.rig import find_rig
-    from marrow.motion.travelling import travel_joint
+    from marrow.motion.root_motion import travel_joint
 
     rig = find_rig(character.skeleton)
     if not rig.complete or len(character.clips) < 2:
@@ -300,7 +300,7 @@ def root_contract(character: Character) -> Iterator[Finding]:
     for clip in _moving(character):
         joint = travel_joint(clip)
         from marrow.motion.frames import frames_of
-        from marrow.motion.transfer import model_of
+        from marrow.motion.retarget_rotations import model_of
 
         _, pose = frames_of(clip)
         path = model_of(clip.skeleton, pose, joint)[..., 3] * [1, 0, 1]

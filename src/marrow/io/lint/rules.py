@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from marrow.io.lint.clip_rules import constant_tracks, empty_clips, scale_tracks, unkeyed_joints
-from marrow.io.lint.extent import rest_box, used_joints
 from marrow.io.lint.finding import SEVERITIES, Finding, listed
 from marrow.io.lint.level_rules import level_figures, level_meshes
 from marrow.io.lint.mesh_rules import (
@@ -29,6 +28,7 @@ from marrow.io.lint.motion_rules import (
     pops,
     root_contract,
 )
+from marrow.io.lint.rest_bounds import rest_box, used_joints
 from marrow.model import Character
 
 __all__ = ["RULES", "lint"]

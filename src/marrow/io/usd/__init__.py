@@ -3,7 +3,7 @@ materials.
 
 A stage becomes one character: every transformable prim and every joint is a joint of its skeleton, and
 everything that moves on the stage's one timeline is one clip. USD is native code that opens layers by itself
-and does not survive every damaged file, so it runs in a process of its own (`marrow.io.process`).
+and does not survive every damaged file, so it runs in a process of its own (`marrow.io.reader_process`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from marrow.errors import FormatError
 from marrow.io.container import Container
-from marrow.io.native import read_container
+from marrow.io.marrow_file import read_container
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character
 from marrow.printing import is_text
@@ -25,7 +25,10 @@ __all__ = ["read", "write"]
 
 def read(source: Source, options: LoadOptions) -> Character:
     """The character on a USD stage."""
-    from marrow.io.process import Reader, ask  # the child imports this package too, and needs none of that
+    from marrow.io.reader_process import (  # the child imports this package too, and needs none of that
+        Reader,
+        ask,
+    )
 
     if source.alone:
         raise FormatError(
@@ -33,7 +36,7 @@ def read(source: Source, options: LoadOptions) -> Character:
         )
     _check_path(source.path)
     # USD maps files and reserves room for its threads, so the limit on addresses is wider than what it uses.
-    reader = Reader("USD", "marrow.io.usd.child", "usd-core", "usd", base_memory=4 << 30)
+    reader = Reader("USD", "marrow.io.usd.child_process", "usd-core", "usd", base_memory=4 << 30)
     asked = {"path": str(source.path.absolute()), "load": asdict(options)}
     answer = ask(reader, b"", asked, size=len(source.data), path=source.path)
     try:

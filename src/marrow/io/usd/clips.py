@@ -6,10 +6,10 @@ from typing import Any
 
 from marrow.io.usd.attributes import attribute_curves, keyed_attributes
 from marrow.io.usd.motion import animation_tracks, prim_tracks, unbound_animations
-from marrow.io.usd.nodes import Nodes, Rig
-from marrow.io.usd.notes import ClipNotes, take
+from marrow.io.usd.nodes import Nodes, UsdRig
+from marrow.io.usd.notes import UsdClipNotes, take
 from marrow.io.usd.own_clips import read_own_clip
-from marrow.io.usd.own_meshes import Changed
+from marrow.io.usd.own_meshes import ChangedStage
 from marrow.io.usd.stage import StageFacts
 from marrow.model import Clip, Curve, Skeleton, Track
 from marrow.report import ReportBuilder
@@ -20,17 +20,17 @@ __all__ = ["read_clips", "settled"]
 def read_clips(
     stage: Any,
     nodes: Nodes,
-    rigs: list[Rig],
+    rigs: list[UsdRig],
     skeleton: Skeleton,
     facts: StageFacts,
-    fps: float | None,
+    rate: float | None,
     report: ReportBuilder,
 ) -> list[Clip]:
     """The stage's timeline, and one clip more for each animation that waits beside it."""
     known = _own_clips(stage, nodes, rigs, skeleton, facts, report)
     bound = {r.animation.GetPath(): r.animation for r in rigs if r.animation}
     waiting = unbound_animations(stage, {*bound, *known}, rigs)
-    timeline = prim_tracks(stage, nodes, facts, fps)
+    timeline = prim_tracks(stage, nodes, facts, rate)
     for rig in rigs:
         if rig.animation and rig.animation.GetPath() not in known:
             timeline += animation_tracks(rig.animation, rig, nodes, facts, report)
@@ -55,7 +55,7 @@ def read_clips(
 
 
 def _own_clips(
-    stage: Any, nodes: Nodes, rigs: list[Rig], skeleton: Skeleton, facts: StageFacts, report: ReportBuilder
+    stage: Any, nodes: Nodes, rigs: list[UsdRig], skeleton: Skeleton, facts: StageFacts, report: ReportBuilder
 ) -> dict[Any, Clip | None]:
     """Clips that marrow wrote, by the paths of their prims; None where a prim only holds the weights at rest."""
     from pxr import Usd, UsdSkel
@@ -65,7 +65,7 @@ def _own_clips(
         return {}
     out: dict[Any, Clip | None] = {}
     for prim in Usd.PrimRange(stage.GetPseudoRoot()):
-        notes = take(prim, ClipNotes, report) if prim.IsA(UsdSkel.Animation) else None
+        notes = take(prim, UsdClipNotes, report) if prim.IsA(UsdSkel.Animation) else None
         if notes is None:
             continue
         if notes.rest:
@@ -75,7 +75,7 @@ def _own_clips(
             out[prim.GetPath()] = read_own_clip(
                 prim, notes, rig, skeleton, facts.codes_per_second, nodes.path
             )
-        except Changed:
+        except ChangedStage:
             report.add(
                 "info",
                 str(prim.GetPath()),
@@ -97,7 +97,7 @@ def _named_apart(clips: list[Clip], report: ReportBuilder) -> list[Clip]:
     return list(out.values())
 
 
-def settled(stage: Any, nodes: Nodes, rigs: list[Rig], points: list[Any], facts: StageFacts) -> StageFacts:
+def settled(stage: Any, nodes: Nodes, rigs: list[UsdRig], points: list[Any], facts: StageFacts) -> StageFacts:
     """Timing; a stage that does not say where it begins does so at its first sample."""
     from pxr import UsdGeom, UsdSkel
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from marrow.io.images import Undecodable, with_alpha, with_metallic_roughness
 from marrow.io.source import Source
-from marrow.io.usd.notes import MaterialNotes, RootNotes, take
-from marrow.io.usd.pictures import Pictures
+from marrow.io.usd.notes import RootNotes, UsdMaterialNotes, take
+from marrow.io.usd.pictures import StagePictures
 from marrow.io.usd.writing.materials import expected
 from marrow.io.usd.writing.meshes import uv_name
 from marrow.model import Material, Texture
 from marrow.report import ReportBuilder
 
-__all__ = ["Materials"]
+__all__ = ["UsdMaterials"]
 
 _MOST_UV_SETS = 64
 # What the shaders of a material tell.
@@ -29,13 +29,13 @@ Wrap = Literal["repeat", "clamp", "mirror"]
 _WRAP: dict[str, Wrap] = {"repeat": "repeat", "clamp": "clamp", "black": "clamp", "mirror": "mirror"}
 
 
-class Materials:
+class UsdMaterials:
     """The materials and images met so far, each once."""
 
     def __init__(self, source: Source, report: ReportBuilder) -> None:
         self.report = report
         self.materials: list[Material] = []
-        self.pictures = Pictures(source, report)
+        self.pictures = StagePictures(source, report)
         self._material_index: dict[object, int] = {}
         self._own: dict[Any, int] = {}
         self.variant_count = 0
@@ -70,7 +70,7 @@ class Materials:
         from pxr import UsdShade
 
         found = self._read(UsdShade.Material(prim), uv_names)
-        notes = take(prim, MaterialNotes, self.report)
+        notes = take(prim, UsdMaterialNotes, self.report)
         if notes is None:
             return found
         noted, count = notes.material, len(self.pictures.images)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError, ResourceLimitError
-from marrow.io.usd.materials import Materials
-from marrow.io.usd.nodes import Nodes, Rig
-from marrow.io.usd.notes import MeshNotes, take
-from marrow.io.usd.own_meshes import Changed, read_own_mesh
+from marrow.io.usd.materials import UsdMaterials
+from marrow.io.usd.nodes import Nodes, UsdRig
+from marrow.io.usd.notes import UsdMeshNotes, take
+from marrow.io.usd.own_meshes import ChangedStage, read_own_mesh
 from marrow.io.usd.polygons import Polygons
 from marrow.io.usd.values import column_affine
 from marrow.math import affine
@@ -28,25 +28,25 @@ class MeshReader:
     """Reads mesh prims one by one; collects the morph channels they ask for in `morph_names`, and the prims whose points
     change over time in `moving`, with the point each vertex was made of."""
 
-    def __init__(self, nodes: Nodes, materials: Materials, report: ReportBuilder) -> None:
+    def __init__(self, nodes: Nodes, materials: UsdMaterials, report: ReportBuilder) -> None:
         self.nodes, self.materials, self.report = nodes, materials, report
         self.morph_names: list[str] = []
         self.moving: dict[str, Array] = {}
 
-    def read_own(self, prim: Any, rig: Rig) -> Mesh | None:
+    def read_own(self, prim: Any, rig: UsdRig) -> Mesh | None:
         """The mesh of a prim that marrow wrote; None for others, and where somebody changed it."""
-        notes = take(prim, MeshNotes, self.report)
+        notes = take(prim, UsdMeshNotes, self.report)
         if notes is None:
             return None
         try:
             return read_own_mesh(prim, notes, rig, self.materials)
-        except Changed:
+        except ChangedStage:
             self.report.add(
                 "info", str(prim.GetPath()), "was changed since marrow wrote it; it is read as any other mesh"
             )
             return None
 
-    def read(self, prim: Any, rig: Rig | None, skinning: Any) -> Mesh | None:
+    def read(self, prim: Any, rig: UsdRig | None, skinning: Any) -> Mesh | None:
         """The mesh of a prim; None, with a line in the report, when it has no surface."""
         from pxr import UsdGeom
 
@@ -120,7 +120,7 @@ class MeshReader:
         return triangles, tuple(sections)
 
     def _influences(
-        self, prim: Any, rig: Rig | None, skinning: Any, polygons: Polygons, node: int
+        self, prim: Any, rig: UsdRig | None, skinning: Any, polygons: Polygons, node: int
     ) -> dict[str, Array]:
         points = polygons.point_count
         rigid: dict[str, Array] = {
@@ -200,7 +200,7 @@ class MeshReader:
                 "repaired", where, f"{int(bare.sum())} points without weights follow the mesh's own prim"
             )
 
-    def _targets(self, rig: Rig, skinning: Any, polygons: Polygons, where: str) -> tuple[MorphTarget, ...]:
+    def _targets(self, rig: UsdRig, skinning: Any, polygons: Polygons, where: str) -> tuple[MorphTarget, ...]:
         from pxr import UsdSkel
 
         if skinning is None or not skinning.HasBlendShapes():
@@ -237,7 +237,7 @@ class MeshReader:
 
     def _target(
         self,
-        rig: Rig,
+        rig: UsdRig,
         token: str,
         name: str,
         weight: float,
@@ -267,7 +267,7 @@ class MeshReader:
             full_weight=weight * rig.full.get(token, 1.0),
         )
 
-    def _channel(self, rig: Rig, token: str) -> int:
+    def _channel(self, rig: UsdRig, token: str) -> int:
         """The morph channel of a blend shape of this rig; another rig's shape of that name has its own."""
         if token not in rig.channels:
             name, n = token, 2

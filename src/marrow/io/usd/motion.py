@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
-from marrow.io.usd.nodes import Nodes, Rig
+from marrow.io.usd.nodes import Nodes, UsdRig
 from marrow.io.usd.stage import StageFacts
 from marrow.io.usd.values import column_affine
 from marrow.io.vertex_motion import VertexMotion
@@ -30,7 +30,7 @@ MAX_KEYS = 20_000_000
 MAX_CACHE_BYTES = 1 << 30
 
 
-def prim_tracks(stage: Any, nodes: Nodes, facts: StageFacts, fps: float | None) -> list[Track]:
+def prim_tracks(stage: Any, nodes: Nodes, facts: StageFacts, rate: float | None) -> list[Track]:
     """Keys of the prims whose place changes over time."""
     from pxr import UsdGeom
 
@@ -41,7 +41,7 @@ def prim_tracks(stage: Any, nodes: Nodes, facts: StageFacts, fps: float | None) 
             continue
         codes = key_codes(place.GetTimeSamples(), facts)
         if len(codes) > 1 and not facts.held and any(map(_is_euler, place.GetOrderedXformOps())):
-            step = facts.codes_per_second / (fps or max(30.0, facts.codes_per_second))
+            step = facts.codes_per_second / (rate or max(30.0, facts.codes_per_second))
             count = (codes[-1] - codes[0]) / step
             _check_count(count, nodes.path)
             codes = np.unique([*codes, *(codes[0] + np.arange(int(count) + 1) * step)]).tolist()
@@ -55,7 +55,7 @@ def prim_tracks(stage: Any, nodes: Nodes, facts: StageFacts, fps: float | None) 
 
 
 def animation_tracks(
-    animation: Any, rig: Rig, nodes: Nodes, facts: StageFacts, report: ReportBuilder
+    animation: Any, rig: UsdRig, nodes: Nodes, facts: StageFacts, report: ReportBuilder
 ) -> list[Track]:
     """Keys a UsdSkel animation gives to the joints and blend shapes of a rig."""
     from pxr import UsdSkel
@@ -131,7 +131,7 @@ def vertex_motion(
     return VertexMotion(mesh, times, np.stack(rows)) if rows else None
 
 
-def unbound_animations(stage: Any, bound: set[Any], rigs: Sequence[Rig]) -> list[tuple[Any, Rig]]:
+def unbound_animations(stage: Any, bound: set[Any], rigs: Sequence[UsdRig]) -> list[tuple[Any, UsdRig]]:
     """Animations that no skeleton names, with the rig whose joints they fit: more clips for it."""
     from pxr import Usd, UsdSkel
 

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
 from marrow.io.usd.notes import KEY, NAMESPACE, RigNotes
-from marrow.io.usd.values import Names, column_affine
+from marrow.io.usd.values import PrimNames, column_affine
 from marrow.math import affine, quaternion, transform
 from marrow.model import Pose, Skeleton, Socket, Track
 from marrow.report import ReportBuilder
 
-__all__ = ["Nodes", "Rig"]
+__all__ = ["Nodes", "UsdRig"]
 
 Array = NDArray[Any]
 MAX_NODES = 200_000
 
 
 @dataclass(eq=False)
-class Rig:
+class UsdRig:
     """A UsdSkel skeleton: where its joints are among the nodes, their tokens and inverse bind matrices `(B, 3, 4)`; the
     morph channel of each blend shape, and the weight of the channel at which the shape is fully on, where that is not 1.
 
@@ -84,7 +84,7 @@ class Nodes:
             local = column_affine(place.GetLocalTransformation(Usd.TimeCode.EarliestTime()))
             self.of_prim[prim.GetPath()] = self.add(prim.GetName(), parent, local)
 
-    def add_rig(self, prim: Any, query: Any, animation: Any, notes: RigNotes | None) -> Rig:
+    def add_rig(self, prim: Any, query: Any, animation: Any, notes: RigNotes | None) -> UsdRig:
         """The joints of a UsdSkel skeleton, below the node of its prim (of the instance, not of its
         prototype)."""
         tokens = [str(t) for t in query.GetJointOrder()]
@@ -116,7 +116,7 @@ class Nodes:
             parts = (f"{NAMESPACE}rest:{name}" for name in ("translations", "rotations", "scales"))
             values = (prim.GetAttribute(name).Get() for name in parts)
             self._exact.append((joints[:count], [None if v is None else np.asarray(v) for v in values]))
-        return Rig(joints, tokens, inverse, animation, notes=notes)
+        return UsdRig(joints, tokens, inverse, animation, notes=notes)
 
     def _poses(self, prim: Any, query: Any, count: int, above: list[int]) -> tuple[Array, Array]:
         """Bind matrices in the space of the skeleton and rest matrices below the parent, `(B, 3, 4)` each."""
@@ -192,7 +192,7 @@ class Nodes:
 
 def _fits(notes: RigNotes, tokens: list[str], above: list[int]) -> bool:
     """Whether the notes were written for a skeleton of these joints, with stand-ins after them."""
-    count, names = notes.joints, Names()
+    count, names = notes.joints, PrimNames()
     own = [names.of(name, parent) for name, parent in zip(notes.names, above)]
     if any(token.rpartition("/")[2] != part for token, part in zip(tokens, own)):
         return False

@@ -21,13 +21,13 @@ from marrow.report import ReportBuilder
 __all__ = [
     "KEY",
     "NAMESPACE",
-    "ClipNotes",
-    "MaterialNotes",
-    "MeshNotes",
     "RigNotes",
     "RootNotes",
-    "SocketNote",
     "TargetNote",
+    "UsdClipNotes",
+    "UsdMaterialNotes",
+    "UsdMeshNotes",
+    "UsdSocketNote",
     "is_own",
     "put",
     "sign",
@@ -52,7 +52,7 @@ class RootNotes(Struct, gc=False, omit_defaults=True):
     vrm: dict[str, Any] = {}
 
 
-class SocketNote(Struct, gc=False, omit_defaults=True):
+class UsdSocketNote(Struct, gc=False, omit_defaults=True):
     name: str
     joint: int
     translation: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -68,7 +68,7 @@ class RigNotes(Struct, gc=False, omit_defaults=True):
     joints: int = 0
     names: list[str] = []
     morphs: list[tuple[str, str, float, float]] = []
-    sockets: list[SocketNote] = []
+    sockets: list[UsdSocketNote] = []
     humanoid: dict[str, int] = {}
 
 
@@ -84,7 +84,7 @@ class TargetNote(Struct, gc=False, array_like=True):
     rows: list[int] | None = None
 
 
-class MeshNotes(Struct, gc=False, omit_defaults=True):
+class UsdMeshNotes(Struct, gc=False, omit_defaults=True):
     """Of a Mesh or Points prim; sections as first triangle, count, material and name."""
 
     name: str = ""
@@ -95,13 +95,13 @@ class MeshNotes(Struct, gc=False, omit_defaults=True):
     skinning: Literal["linear", "dual_quaternion", "blended"] = "linear"
 
 
-class MaterialNotes(Struct, gc=False, omit_defaults=True):
+class UsdMaterialNotes(Struct, gc=False, omit_defaults=True):
     """Of a Material: all of it; fields that the shaders say otherwise now are theirs."""
 
     material: Material
 
 
-class ClipNotes(Struct, gc=False, omit_defaults=True):
+class UsdClipNotes(Struct, gc=False, omit_defaults=True):
     """Of a SkelAnimation.
 
     `tracks`: joint or morph channel, path, interpolation, and the number of its row in `keys`, which says which samples are

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError, ValidationError
-from marrow.io.usd.nodes import Rig
-from marrow.io.usd.notes import NAMESPACE, ClipNotes
-from marrow.io.usd.own_meshes import Changed
+from marrow.io.usd.nodes import UsdRig
+from marrow.io.usd.notes import NAMESPACE, UsdClipNotes
+from marrow.io.usd.own_meshes import ChangedStage
 from marrow.io.usd.writing.clips import check_of
 from marrow.io.usd.writing.samples import MAX_VALUES
 from marrow.model import Clip, Curve, Event, Skeleton, Track
@@ -22,9 +22,9 @@ Array = NDArray[Any]
 
 
 def read_own_clip(
-    prim: Any, notes: ClipNotes, rig: Rig, skeleton: Skeleton, codes_per_second: float, path: object
+    prim: Any, notes: UsdClipNotes, rig: UsdRig, skeleton: Skeleton, codes_per_second: float, path: object
 ) -> Clip:
-    """The clip of a SkelAnimation with notes; `Changed` where they do not fit it any more."""
+    """The clip of a SkelAnimation with notes; `ChangedStage` where they do not fit it any more."""
     from pxr import UsdSkel
 
     made = UsdSkel.Animation(prim)
@@ -43,13 +43,13 @@ def read_own_clip(
         for p, a in enumerate(attributes)
     ]
     if check_of(sampled) != notes.check:
-        raise Changed
+        raise ChangedStage
     exact = prim.GetAttribute(f"{NAMESPACE}scales")
     if exact:
         codes, values = _samples(exact, len(tokens), 3, np.float32, path)
         near = np.abs(values - sampled[2][1].astype(np.float32)) <= 1e-3 * np.abs(values) + 1e-7
         if not np.array_equal(codes, sampled[2][0]) or not near.all():
-            raise Changed
+            raise ChangedStage
         sampled[2] = codes, values
     full = np.array([rig.full.get(t, 1.0) for t in shapes], np.float32)
     sampled[3] = sampled[3][0], sampled[3][1] * full[:, None]
@@ -80,7 +80,7 @@ def read_own_clip(
             tuple(_curve(prim, *c, codes_per_second) for c in notes.curves),
         )
     except (ValidationError, IndexError, KeyError, ValueError):
-        raise Changed from None
+        raise ChangedStage from None
 
 
 def _samples(attribute: Any, width: int, size: int, dtype: Any, path: object) -> tuple[Array, Array]:
@@ -95,7 +95,7 @@ def _samples(attribute: Any, width: int, size: int, dtype: Any, path: object) ->
         found = attribute.Get(codes[i]) if len(codes) else attribute.Get()
         found = np.asarray(found if found is not None else [])
         if found.size != width * size:
-            raise Changed
+            raise ChangedStage
         values[i] = found.reshape(width, size)
     return codes, values
 
@@ -110,5 +110,5 @@ def _curve(prim: Any, name: str, attribute: str, codes_per_second: float) -> Cur
     codes = found.GetTimeSamples() if found else []
     values = [found.Get(code) for code in codes]
     if not values or not all(isinstance(v, float) for v in values):
-        raise Changed
+        raise ChangedStage
     return Curve(name, _seconds(np.array(codes), codes_per_second), np.array(values))

@@ -8,36 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.io.usd.materials import Materials
-from marrow.io.usd.nodes import Rig
-from marrow.io.usd.notes import NAMESPACE, MeshNotes, TargetNote
+from marrow.io.usd.materials import UsdMaterials
+from marrow.io.usd.nodes import UsdRig
+from marrow.io.usd.notes import NAMESPACE, TargetNote, UsdMeshNotes
 from marrow.io.usd.values import column_affine
 from marrow.io.usd.writing.meshes import uv_name
 from marrow.math import affine
 from marrow.model import Mesh, MorphTarget, Section
 
-__all__ = ["Changed", "read_own_mesh"]
+__all__ = ["ChangedStage", "read_own_mesh"]
 
 Array = NDArray[Any]
 
 
-class Changed(Exception):
+class ChangedStage(Exception):
     """Somebody changed what marrow wrote: it is to be read as any other stage."""
 
 
-def read_own_mesh(prim: Any, notes: MeshNotes, rig: Rig, materials: Materials) -> Mesh:
-    """The mesh of a prim with notes; `Changed` where they do not fit it any more."""
+def read_own_mesh(prim: Any, notes: UsdMeshNotes, rig: UsdRig, materials: UsdMaterials) -> Mesh:
+    """The mesh of a prim with notes; `ChangedStage` where they do not fit it any more."""
     from pxr import UsdGeom
 
     points = UsdGeom.PointBased(prim)
     if points.GetPointsAttr().GetNumTimeSamples():
-        raise Changed
+        raise ChangedStage
     positions = _rows(points.GetPointsAttr().Get(), 3)
     V = len(positions)
     triangles = _triangles(UsdGeom.Mesh(prim), V) if prim.IsA(UsdGeom.Mesh) else np.zeros((0, 3), np.uint32)
     normals = points.GetNormalsAttr().Get()
     if normals is not None and str(points.GetNormalsInterpolation()) != "vertex":
-        raise Changed
+        raise ChangedStage
     values = UsdGeom.PrimvarsAPI(prim)
     uvs: list[Array] = []
     while (uv := _primvar(values, uv_name(len(uvs)), 2, V)) is not None:
@@ -50,9 +50,9 @@ def read_own_mesh(prim: Any, notes: MeshNotes, rig: Rig, materials: Materials) -
     visible = UsdGeom.Imageable(prim).ComputeVisibility() != UsdGeom.Tokens.invisible
     known = rig.notes
     if known is None or not -1 <= notes.node < known.joints:
-        raise Changed
+        raise ChangedStage
     if not all(0 <= t.channel < len(known.morphs) for t in notes.targets):
-        raise Changed
+        raise ChangedStage
     try:
         return Mesh(
             notes.name,
@@ -71,13 +71,13 @@ def read_own_mesh(prim: Any, notes: MeshNotes, rig: Rig, materials: Materials) -
             visible=bool(visible),
         )
     except ValidationError:
-        raise Changed from None
+        raise ChangedStage from None
 
 
 def _rows(values: Any, width: int, count: int | None = None) -> Array:
     rows = np.asarray(values if values is not None else [], np.float32).reshape(-1, width)
     if (count is not None and len(rows) != count) or not np.isfinite(rows).all():
-        raise Changed
+        raise ChangedStage
     return rows
 
 
@@ -87,7 +87,7 @@ def _primvar(values: Any, name: str, width: int, count: int) -> Array | None:
         return None
     flat = found.ComputeFlattened()
     if str(found.GetInterpolation()) != "vertex" or flat is None or np.asarray(flat).size != count * width:
-        raise Changed
+        raise ChangedStage
     return _rows(flat, width, count)
 
 
@@ -98,29 +98,29 @@ def _triangles(mesh: Any, V: int) -> Array:
     inside = not len(indices) or (int(indices.min()) >= 0 and int(indices.max()) < V)
     holes, side = mesh.GetHoleIndicesAttr().Get(), str(mesh.GetOrientationAttr().Get())
     if not plain or not inside or (holes is not None and len(holes)) or side != "rightHanded":
-        raise Changed
+        raise ChangedStage
     return indices.reshape(-1, 3).astype(np.uint32)
 
 
-def _influences(prim: Any, rig: Rig, V: int) -> dict[str, Array]:
+def _influences(prim: Any, rig: UsdRig, V: int) -> dict[str, Array]:
     from pxr import UsdSkel
 
     api = UsdSkel.BindingAPI(prim)
     named = api.GetJointsAttr().Get()
     indices, weights = api.GetJointIndicesPrimvar(), api.GetJointWeightsPrimvar()
     if named is None or not indices.HasValue() or not weights.HasValue():
-        raise Changed
+        raise ChangedStage
     row = {token: i for i, token in enumerate(rig.tokens)}
     rows = np.array([row.get(str(t), -1) for t in named], np.int64)
     if (rows < 0).any() or (V and indices.GetInterpolation() != "vertex"):
-        raise Changed
+        raise ChangedStage
     width = int(indices.GetElementSize())
     joints = np.asarray(indices.Get(), np.int64)
     shares = np.asarray(weights.Get(), np.float32)
     if width < 1 or joints.size != V * width or shares.size != V * width:
-        raise Changed
+        raise ChangedStage
     if joints.size and not (int(joints.min()) >= 0 and int(joints.max()) < len(rows)):
-        raise Changed
+        raise ChangedStage
     geometry = api.GetGeomBindTransformAttr().Get()
     place = affine.identity((), np.float64) if geometry is None else column_affine(geometry)
     inverse = affine.multiply(rig.inverse_bind[rows], place)
@@ -138,19 +138,19 @@ def _influences(prim: Any, rig: Rig, V: int) -> dict[str, Array]:
     }
 
 
-def _sections(prim: Any, notes: MeshNotes, count: int, materials: Materials) -> tuple[Section, ...]:
+def _sections(prim: Any, notes: UsdMeshNotes, count: int, materials: UsdMaterials) -> tuple[Section, ...]:
     """The sections of the notes, where the materials and sets of faces are still those that were written for them."""
     from pxr import UsdGeom, UsdShade
 
     for chosen in notes.variants.values():
         there = all(m is None or 0 <= m < len(materials.materials) for m in chosen)
         if len(chosen) != materials.variant_count or not there:
-            raise Changed
+            raise ChangedStage
     noted = [Section(*s, tuple(notes.variants.get(i, ()))) for i, s in enumerate(notes.sections)]
     free = np.full(count, -1)
     for section in noted:
         if section.material is not None and not 0 <= section.material < len(materials.materials):
-            raise Changed
+            raise ChangedStage
         if section.material is not None:
             part = free[section.first : section.first + section.count]
             part[part < 0] = section.material
@@ -163,10 +163,10 @@ def _sections(prim: Any, notes: MeshNotes, count: int, materials: Materials) -> 
         faces = np.asarray(subset.GetIndicesAttr().Get() or [], np.int64)
         number = materials.own_number(subset.GetPrim())
         if number is None or (len(faces) and not (faces.min() >= 0 and faces.max() < count)):
-            raise Changed
+            raise ChangedStage
         found[faces] = number
     if not np.array_equal(free, found):
-        raise Changed
+        raise ChangedStage
     return tuple(noted)
 
 
@@ -175,7 +175,7 @@ def _targets(prim: Any, notes: list[TargetNote]) -> tuple[MorphTarget, ...]:
 
     paths = UsdSkel.BindingAPI(prim).GetBlendShapeTargetsRel().GetForwardedTargets()
     if not all(0 <= note.shape < len(paths) for note in notes):
-        raise Changed
+        raise ChangedStage
     stage = prim.GetStage()
     return tuple(_target(UsdSkel.BlendShape(stage.GetPrimAtPath(paths[n.shape])), n) for n in notes)
 
@@ -183,7 +183,7 @@ def _targets(prim: Any, notes: list[TargetNote]) -> tuple[MorphTarget, ...]:
 def _target(shape: Any, note: TargetNote) -> MorphTarget:
     holder = shape.GetInbetween(note.between) if shape and note.between else shape
     if not holder:
-        raise Changed
+        raise ChangedStage
     extra = shape.GetPrim().GetAttribute(f"{NAMESPACE}tangentOffsets{note.between and f':{note.between}'}")
     offsets = holder.GetAttr() if note.between else holder.GetOffsetsAttr()
     turned = holder.GetNormalOffsetsAttr()
@@ -193,11 +193,11 @@ def _target(shape: Any, note: TargetNote) -> MorphTarget:
     named = shape.GetPointIndicesAttr().Get()
     vertices = None if named is None else np.asarray(named, np.int64)
     if vertices is not None and (len(vertices) != len(positions) or (vertices < 0).any()):
-        raise Changed
+        raise ChangedStage
     if note.rows is not None:
         rows = np.array(note.rows, np.int64)
         if len(rows) and not (rows.min() >= 0 and rows.max() < len(positions)):
-            raise Changed
+            raise ChangedStage
         vertices = rows if vertices is None else vertices[rows]
         positions = positions[rows]
         normals, tangents = (None if a is None else a[rows] for a in (normals, tangents))

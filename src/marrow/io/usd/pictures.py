@@ -15,12 +15,12 @@ from marrow.io.usd.stage import beside
 from marrow.model import Image, Texture
 from marrow.report import ReportBuilder
 
-__all__ = ["Pictures"]
+__all__ = ["StagePictures"]
 
 MAX_IMAGE_BYTES = 512 << 20
 
 
-class Pictures:
+class StagePictures:
     """The images met so far; `shown`: those that marrow wrote, by the names of the files that shaders use."""
 
     def __init__(self, source: Source, report: ReportBuilder) -> None:

@@ -11,10 +11,10 @@ from marrow.errors import FormatError
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.io.usd.clips import read_clips, settled
-from marrow.io.usd.materials import Materials
+from marrow.io.usd.materials import UsdMaterials
 from marrow.io.usd.meshes import MeshReader
 from marrow.io.usd.motion import vertex_motion
-from marrow.io.usd.nodes import Nodes, Rig
+from marrow.io.usd.nodes import Nodes, UsdRig
 from marrow.io.usd.notes import RigNotes, RootNotes, is_own, take
 from marrow.io.usd.stage import facts_of, opened
 from marrow.io.vertex_motion import with_vertex_motion
@@ -53,7 +53,7 @@ def _character(
     if not nodes.names and found.root is None:
         raise FormatError("has nothing that can be placed: no Xform, mesh or skeleton", path=source.path)
     notes = found.root[1] if found.root is not None else RootNotes()
-    materials = Materials(source, report)
+    materials = UsdMaterials(source, report)
     if found.root is not None:
         materials.add_own(*found.root)
     reader = MeshReader(nodes, materials, report)
@@ -94,11 +94,11 @@ class _Found:
         from pxr import Usd, UsdGeom, UsdSkel
 
         self.nodes, self.report = nodes, nodes.report
-        self.rigs: dict[str, Rig] = {}
+        self.rigs: dict[str, UsdRig] = {}
         self.prims: list[Any] = []
         self.skinning: dict[str, tuple[str, Any]] = {}
         self.root: tuple[Any, RootNotes] | None = None
-        self.own_rig: Rig | None = None
+        self.own_rig: UsdRig | None = None
         cache, everything = UsdSkel.Cache(), Usd.TraverseInstanceProxies()
         for prim in Usd.PrimRange(stage.GetPseudoRoot(), everything):
             if prim.IsA(UsdSkel.Root):
@@ -127,7 +127,7 @@ class _Found:
         if query:
             rig = self.nodes.add_rig(prim, query, animation, notes)
         elif notes is not None and not notes.joints:
-            rig = Rig(np.zeros(0, np.int32), [], np.zeros((0, 3, 4)), animation, notes=notes)
+            rig = UsdRig(np.zeros(0, np.int32), [], np.zeros((0, 3, 4)), animation, notes=notes)
         else:
             self.report.add("dropped", str(prim.GetPath()), "is not a valid skeleton")
             return
@@ -159,7 +159,7 @@ def _meshes(found: _Found, reader: MeshReader, report: ReportBuilder) -> tuple[l
     return meshes, number_of
 
 
-def _skeleton(nodes: Nodes, morph_names: list[str], rig: Rig | None) -> Skeleton:
+def _skeleton(nodes: Nodes, morph_names: list[str], rig: UsdRig | None) -> Skeleton:
     """The skeleton, with what the notes of marrow's own rig say of it."""
     if rig is None or rig.notes is None:
         return nodes.skeleton(morph_names)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marrow.math import affine
 
 __all__ = [
-    "Names", "column_affine", "define", "floats", "halves3", "identifier", "ints", "matrices", "matrix", "quaternions",
+    "PrimNames", "column_affine", "define", "floats", "halves3", "identifier", "ints", "matrices", "matrix", "quaternions",
     "vectors2", "vectors3", "vectors4",
 ]  # fmt: skip
 
@@ -90,7 +90,7 @@ def define(stage: Any, parent: Any, prims: Sequence[tuple[str, str]]) -> list[An
     return [stage.GetPrimAtPath(f"{parent}/{name}") for name, _ in prims]
 
 
-class Names:
+class PrimNames:
     """Names that USD takes, each once below its parent."""
 
     def __init__(self) -> None:

@@ -19,18 +19,18 @@ import numpy as np
 from marrow.kernels.language.types import ArrayKind
 
 __all__ = [
-    "ANY", "Out", "Records", "Size", "Storage", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", *string.ascii_uppercase,
+    "ANY", "Out", "Records", "AxisSize", "Storage", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", *string.ascii_uppercase,
 ]  # fmt: skip
 
 
-class Size(str):
+class AxisSize(str):
     """A size of an axis: a letter, or `?`."""
 
 
 A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z = map(
-    Size, string.ascii_uppercase
+    AxisSize, string.ascii_uppercase
 )
-ANY = Size("?")
+ANY = AxisSize("?")
 
 
 class Storage:
@@ -66,7 +66,7 @@ Records, Out = _Records(), _Out()
 
 def _sizes(sizes: Any) -> tuple[str, ...]:
     many = sizes if isinstance(sizes, tuple) else (sizes,)
-    if not many or not all(isinstance(s, (int, Size)) for s in many):
+    if not many or not all(isinstance(s, (int, AxisSize)) for s in many):
         raise ValueError(f"not sizes of an array: {sizes!r}; expected numbers, letters or ANY")
     return tuple(map(str, many))
 

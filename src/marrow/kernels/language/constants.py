@@ -30,7 +30,19 @@ import numpy as np
 from marrow.kernels.language.types import INTEGER, Kind, TupleKind
 
 __all__ = [
-    "Constants", "Field", "choice", "column", "count", "flag", "generated", "joint", "mask", "memory", "number", "pairing", "whole",
+    "ConstantField",
+    "Constants",
+    "choice",
+    "column",
+    "count",
+    "flag",
+    "generated",
+    "joint",
+    "mask",
+    "memory",
+    "number",
+    "pairing",
+    "whole",
 ]  # fmt: skip
 
 Size = int | Callable[..., Any]
@@ -40,7 +52,7 @@ OF_CHARACTER = {"joints": "len(work.parents)", "morphs": "work.Mp"}
 
 
 @dataclass(frozen=True)
-class Field:
+class ConstantField:
     """A field: what it means, whether it is whole (`i`) or float (`f`), how many numbers it has, one `each` of what, and how it is checked."""
 
     meaning: str
@@ -53,54 +65,54 @@ class Field:
     where: Callable[..., Any] | None = None
 
 
-def number(meaning: str, width: int = 1, *, each: str = "") -> Field:
+def number(meaning: str, width: int = 1, *, each: str = "") -> ConstantField:
     """One or several floats."""
-    return Field(meaning, "f", width, each)
+    return ConstantField(meaning, "f", width, each)
 
 
-def flag(meaning: str) -> Field:
+def flag(meaning: str) -> ConstantField:
     """A float that is 0 or 1."""
-    return Field(f"{meaning} (0 or 1)")
+    return ConstantField(f"{meaning} (0 or 1)")
 
 
-def whole(meaning: str) -> Field:
+def whole(meaning: str) -> ConstantField:
     """A whole number that may be any."""
-    return Field(meaning, "i")
+    return ConstantField(meaning, "i")
 
 
-def count(meaning: str) -> Field:
+def count(meaning: str) -> ConstantField:
     """How many there are: from 1 to the number of joints."""
-    return Field(meaning, "i", rule="count")
+    return ConstantField(meaning, "i", rule="count")
 
 
-def joint(meaning: str, *, each: str = "", none: str = "") -> Field:
+def joint(meaning: str, *, each: str = "", none: str = "") -> ConstantField:
     """A joint that the character has; below zero for `none`."""
-    return Field(meaning, "i", 1, each, "joint", none=none)
+    return ConstantField(meaning, "i", 1, each, "joint", none=none)
 
 
-def choice(meaning: str, below: int, width: int = 1, *, each: str = "") -> Field:
+def choice(meaning: str, below: int, width: int = 1, *, each: str = "") -> ConstantField:
     """Whole numbers from zero to less than `below`."""
-    return Field(meaning, "i", width, each, "choice", below)
+    return ConstantField(meaning, "i", width, each, "choice", below)
 
 
-def pairing(meaning: str, *, each: str) -> Field:
+def pairing(meaning: str, *, each: str) -> ConstantField:
     """Partners: each one's is another, or itself, whose partner it is."""
-    return Field(meaning, "i", 1, each, "pairing")
+    return ConstantField(meaning, "i", 1, each, "pairing")
 
 
-def mask(meaning: str) -> Field:
+def mask(meaning: str) -> ConstantField:
     """A row of the masks."""
-    return Field(meaning, "i", rule="mask")
+    return ConstantField(meaning, "i", rule="mask")
 
 
-def column(meaning: str, size: Size, *, where: Callable[..., Any] | None = None) -> Field:
+def column(meaning: str, size: Size, *, where: Callable[..., Any] | None = None) -> ConstantField:
     """Where in the instance's vectors `size` numbers begin; looked at only `where(work, record)` says so."""
-    return Field(meaning, "i", rule="column", size=size, where=where)
+    return ConstantField(meaning, "i", rule="column", size=size, where=where)
 
 
-def memory(meaning: str, size: Size, *, none: str = "") -> Field:
+def memory(meaning: str, size: Size, *, none: str = "") -> ConstantField:
     """Where in the instance's memory `size` numbers begin; below zero for `none`."""
-    return Field(meaning, "i", rule="memory", size=size, none=none)
+    return ConstantField(meaning, "i", rule="memory", size=size, none=none)
 
 
 @dataclass(frozen=True)
@@ -114,7 +126,7 @@ class Constants:
     """A record: its name, what it is, its fields, and further rules (functions `(work, record)` that are true for sound ones)."""
 
     def __init__(
-        self, name: str, meaning: str, rules: Sequence[Callable[..., Any]] = (), **fields: Field
+        self, name: str, meaning: str, rules: Sequence[Callable[..., Any]] = (), **fields: ConstantField
     ) -> None:
         self.name, self.meaning, self.rules = name, meaning, tuple(rules)
         single = {n: f for n, f in fields.items() if not f.each}
@@ -243,7 +255,7 @@ class Constants:
         name = f"sound_{self.name.replace(' ', '_')}"
         return generated(name, ["work", "n", "at"], [*lines, "return True"], space, self.meaning)
 
-    def _check(self, name: str, field: Field, space: dict[str, Any]) -> Iterator[str]:
+    def _check(self, name: str, field: ConstantField, space: dict[str, Any]) -> Iterator[str]:
         if not field.rule or field.rule == "count":
             return
         value, inside, refuse = f"c.{name}", "", "    return False"

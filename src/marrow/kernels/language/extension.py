@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from marrow.kernels.language.kernel import Kernel
-from marrow.kernels.language.machine import LEVELS, Level, target_machine
+from marrow.kernels.language.machine import LEVELS, ProcessorLevel, target_machine
 from marrow.kernels.language.pool_code import pool_code
 
 __all__ = ["glue_code"]
@@ -29,7 +29,7 @@ _INSTRUCTIONS = {"v3": "AVX2 and FMA (x86-64-v3)", "v4": "AVX-512 (x86-64-v4)"}
 
 
 def glue_code(
-    name: str, kernels: Iterable[Kernel], level: Level, sources: str, *, triple: str | None = None
+    name: str, kernels: Iterable[Kernel], level: ProcessorLevel, sources: str, *, triple: str | None = None
 ) -> bytes:
     """Object code of the module `name`, built from sources with this digest, around kernels in another object."""
     from llvmlite import binding
@@ -43,7 +43,7 @@ def glue_code(
 
 
 class _Glue:
-    def __init__(self, name: str, kernels: list[Kernel], level: Level, sources: str) -> None:
+    def __init__(self, name: str, kernels: list[Kernel], level: ProcessorLevel, sources: str) -> None:
         self.name, self.kernels, self.level, self.sources = name, kernels, level, sources
         self.strings: list[str] = []
 

@@ -50,14 +50,14 @@ def _source(function: Callable[..., Any]) -> tuple[ast.FunctionDef, int]:
     return definition, first
 
 
-def lower(function: Callable[..., Any], kinds: Sequence[Kind]) -> ir.Function:
+def lower(function: Callable[..., Any], kinds: Sequence[Kind]) -> ir.IrFunction:
     """A function for arguments of these kinds, in the typed form; made once."""
     with _lowering:  # `_open` is one thread's at a time
         return _lower(function, tuple(loose(k) for k in kinds))
 
 
 @functools.cache
-def _lower(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> ir.Function:
+def _lower(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> ir.IrFunction:
     if function in _open:
         path = " calls ".join(f.__name__ for f in [*_open[_open.index(function) :], function])
         raise LanguageError(
@@ -91,7 +91,7 @@ class _Function(Calls):
         self.returned = False
         self.temporaries = 0
 
-    def lowered(self) -> ir.Function:
+    def lowered(self) -> ir.IrFunction:
         ended = self.block(self.tree.body)
         if self.result is not None and not ended:
             raise self.error("some ways through the function return nothing: return a value at its end")
@@ -104,7 +104,7 @@ class _Function(Calls):
             if isinstance(t, ir.Var)
         }
         assigned |= {s.variable for s in ir.walk(body) if isinstance(s, ir.For)}
-        return ir.Function(
+        return ir.IrFunction(
             self.python,
             self.python.__name__,
             self.python.__code__.co_filename,  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from marrow.kernels.language.constants import Constants
 from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.frontend_expressions import HIGHEST, LOWEST, Expressions
 from marrow.kernels.language.intrinsics import INTRINSICS, NAMES
-from marrow.kernels.language.lanes import Block, Each
+from marrow.kernels.language.lanes import Block, EachBlock
 from marrow.kernels.language.types import FLOAT, INTEGER, ArrayKind, StructKind, TupleKind, loose
 
 __all__ = ["Calls"]
@@ -29,7 +29,7 @@ class Calls(Expressions):
         if node.keywords:
             raise self.error("arguments are given by position")
         arguments = self.arguments(node)
-        if isinstance(thing, (Block, Each, Dispatch)):
+        if isinstance(thing, (Block, EachBlock, Dispatch)):
             if not effect:
                 raise self.error(f"{ast.unparse(node.func)} has no result: it stands on a line of its own")
             self._statement(thing, node, arguments)
@@ -44,7 +44,7 @@ class Calls(Expressions):
         function = self.lowered_function(thing, arguments)
         return ir.Call(function, tuple(arguments), function.result)
 
-    def lowered_function(self, function: Any, arguments: list[ir.Expr]) -> ir.Function:
+    def lowered_function(self, function: Any, arguments: list[ir.Expr]) -> ir.IrFunction:
         from marrow.kernels.language.frontend import lower
 
         names = list(inspect.signature(function).parameters)
@@ -77,7 +77,7 @@ class Calls(Expressions):
         line, name = self.line, ast.unparse(node.func).removesuffix(".each")
         if isinstance(thing, Block):
             self.add(ir.Lanes(thing, name, tuple(arguments), line))
-        elif isinstance(thing, Each):
+        elif isinstance(thing, EachBlock):
             first, last, step, *rest = arguments
             if not isinstance(step, ir.Const):
                 raise self.error("the step of each(...) is a constant")

@@ -14,9 +14,43 @@ from typing import Any, get_args
 from marrow.kernels.language.types import BOOL, INTEGER, Kind
 
 __all__ = [
-    "Among", "Assign", "Binary", "Break", "Call", "Choose", "Compare", "Const", "Continue", "Convert", "Do", "Each", "Element", "Expr",
-    "Field", "For", "Function", "If", "Intrinsic", "Item", "Lanes", "Let", "Logic", "Member", "Pack", "Record", "Return", "Rows",
-    "Select", "Size", "Slice", "Stmt", "Unary", "Var", "While", "calls", "walk",
+    "Among",
+    "Assign",
+    "Binary",
+    "Break",
+    "Call",
+    "Choose",
+    "Compare",
+    "Const",
+    "Continue",
+    "Convert",
+    "Do",
+    "Each",
+    "Element",
+    "Expr",
+    "Field",
+    "For",
+    "If",
+    "Intrinsic",
+    "IrFunction",
+    "Item",
+    "Lanes",
+    "Let",
+    "Logic",
+    "Member",
+    "Pack",
+    "Record",
+    "Return",
+    "Rows",
+    "SelectValue",
+    "Size",
+    "Slice",
+    "Stmt",
+    "Unary",
+    "Var",
+    "While",
+    "calls",
+    "walk",
 ]  # fmt: skip
 
 
@@ -87,7 +121,7 @@ class Logic:
 
 
 @dataclass(frozen=True)
-class Select:
+class SelectValue:
     """`yes if test else no`, of which only one is evaluated."""
 
     test: Expr
@@ -198,13 +232,13 @@ class Member:
 class Call:
     """Another function of the language; its kind is None where it returns nothing."""
 
-    function: Function
+    function: IrFunction
     arguments: tuple[Expr, ...]
     kind: Any
 
 
 Expr = (
-    Const | Var | Unary | Binary | Compare | Among | Logic | Select | Convert | Intrinsic | Pack | Item | Field | Size | Element | Rows
+    Const | Var | Unary | Binary | Compare | Among | Logic | SelectValue | Convert | Intrinsic | Pack | Item | Field | Size | Element | Rows
     | Slice | Record | Member | Call
 )  # fmt: skip
 
@@ -312,7 +346,7 @@ class Choose:
     """One of several functions, by a number; nothing where none has it."""
 
     number: Expr
-    functions: tuple[Function, ...]
+    functions: tuple[IrFunction, ...]
     arguments: tuple[Expr, ...]
     line: int
 
@@ -321,7 +355,7 @@ Stmt = Let | Assign | Do | If | While | For | Break | Continue | Return | Lanes 
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class IrFunction:
     """A function for arguments of certain kinds. `variables` are those it assigns, with their kinds."""
 
     python: Callable[..., Any]

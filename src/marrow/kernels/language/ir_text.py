@@ -11,7 +11,7 @@ from marrow.kernels.language.types import ScalarKind, StructKind, TupleKind
 __all__ = ["expression_text", "text"]
 
 
-def text(function: ir.Function) -> str:
+def text(function: ir.IrFunction) -> str:
     parameters = ", ".join(f"{name}: {_kind(kind)}" for name, kind in function.parameters)
     result = "" if function.result is None else f" -> {_kind(function.result)}"
     variables = [f"  var {name}: {_kind(kind)}" for name, kind in function.variables.items()]
@@ -86,7 +86,7 @@ def expression_text(e: Any) -> str:
         return f"({expression_text(e.value)} in {_list(e.items)})"
     if isinstance(e, ir.Logic):
         return f"({f' {e.op} '.join(map(expression_text, e.tests))})"
-    if isinstance(e, ir.Select):
+    if isinstance(e, ir.SelectValue):
         return f"({expression_text(e.yes)} if {expression_text(e.test)} else {expression_text(e.no)})"
     if isinstance(e, ir.Convert):
         return f"{_kind(e.kind)}({expression_text(e.operand)})"

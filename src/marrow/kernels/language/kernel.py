@@ -33,7 +33,7 @@ from marrow.kernels.language.types import (
     words,
 )
 
-__all__ = ["KERNELS", "Frame", "FramePool", "Kernel", "apart", "kernel", "rare"]
+__all__ = ["KERNELS", "CallFrame", "FramePool", "Kernel", "apart", "kernel", "rare"]
 
 
 def rare(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,15 +72,15 @@ class Kernel:
         """Sizes that occur more than once and must agree."""
         self.flat = {n: k.ndim == 1 for n, k in arrays.items()}
         self.results, self.size = at, at + self.returns
-        self._frames = FramePool(lambda: Frame(self))
+        self._frames = FramePool(lambda: CallFrame(self))
         self._python: Callable[..., Any] | None = None
         if name in KERNELS:
             raise ValueError(f"two kernels are called {name}")
         KERNELS[name] = self
 
-    def frame(self, **arguments: Any) -> Frame:
+    def frame(self, **arguments: Any) -> CallFrame:
         """A frame with these arguments; the others are put in later."""
-        frame = Frame(self)
+        frame = CallFrame(self)
         frame.put(**arguments)
         return frame
 
@@ -96,7 +96,7 @@ class Kernel:
         self._frames.give(frame)
         return results
 
-    def run_plainly(self, frame: Frame) -> None:
+    def run_plainly(self, frame: CallFrame) -> None:
         """Runs the kernel as Python (see `python_printer`) on what a frame holds."""
         if self._python is None:
             from marrow.kernels.language.frontend import lower
@@ -109,7 +109,7 @@ class Kernel:
             for k, result in enumerate(many):
                 frame.words[self.results + k] = int(result)
 
-    def _plain(self, frame: Frame, name: str, kind: Kind) -> Any:
+    def _plain(self, frame: CallFrame, name: str, kind: Kind) -> Any:
         if isinstance(kind, StructKind):
             return kind.made_by(
                 *(self._plain(frame, f"{name}.{field}", inner) for field, inner in kind.fields)
@@ -125,7 +125,7 @@ class Kernel:
         return plain(array)
 
 
-class Frame:
+class CallFrame:
     """The arguments of one call as a row of 64-bit words."""
 
     __slots__ = (
@@ -159,9 +159,9 @@ class Frame:
         self.address = chosen.address
         self.entry, self.argument = chosen.entry(self)
 
-    def copy(self) -> Frame:
+    def copy(self) -> CallFrame:
         """The same arguments in a frame of its own, for another thread."""
-        other = object.__new__(Frame)
+        other = object.__new__(CallFrame)
         other.kernel, other.bytes = self.kernel, bytearray(self.bytes)
         other.kept, other.sizes = dict(self.kept), dict(self.sizes)
         other._ready()

@@ -19,7 +19,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["LANES", "Block", "Each", "Formulas", "block"]
+__all__ = ["LANES", "Block", "EachBlock", "Formulas", "block"]
 
 LANES = 16
 
@@ -138,7 +138,7 @@ class Block:
 
     def __init__(self, formula: Callable[..., None]) -> None:
         self.formula = formula
-        self.each = Each(self)
+        self.each = EachBlock(self)
 
     def __call__(self, *arguments: Any) -> None:
         from marrow.kernels.language.numpy_lanes import run_block
@@ -146,7 +146,7 @@ class Block:
         run_block(self.formula, arguments)
 
 
-class Each:
+class EachBlock:
     """`each(first, last, step, ...)`: the block for every number of a range, which are independent of each other."""
 
     def __init__(self, block: Block) -> None:

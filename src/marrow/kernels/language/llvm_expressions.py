@@ -22,13 +22,13 @@ from marrow.kernels.language.llvm_values import (
 )
 from marrow.kernels.language.types import BOOL, FLOAT, INTEGER, StructKind, TupleKind, words
 
-__all__ = ["Expressions"]
+__all__ = ["LlvmExpressions"]
 
 _FLOATS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 _WHOLES = {"+": "add", "-": "sub", "*": "mul", "<<": "shl", ">>": "ashr", "&": "and_", "|": "or_", "^": "xor"}
 
 
-class Expressions:
+class LlvmExpressions:
     """Prints expressions at the end of a block of the function that is being printed, which is one of these."""
 
     builder: Any
@@ -238,7 +238,7 @@ class Expressions:
             phi.add_incoming(test, block)
         return Value(BOOL, (phi,))
 
-    def on_Select(self, node: ir.Select) -> Value:
+    def on_SelectValue(self, node: ir.SelectValue) -> Value:
         test = self.number(node.test)
         yes, no, end = (self.builder.append_basic_block() for _ in range(3))
         self.builder.cbranch(test, yes, no)

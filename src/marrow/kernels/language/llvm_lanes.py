@@ -31,7 +31,7 @@ class LaneArray:
         self.name, self.pointer, self.size = name, pointer, size
 
 
-class Vector:
+class LlvmVector:
     """A value of 16 float32 lanes (or one float32, where it came from `scalar`) with the usual operators."""
 
     __slots__ = ("builder", "value")
@@ -40,33 +40,33 @@ class Vector:
         self.builder, self.value = builder, value
 
     def _other(self, other: Any) -> Any:
-        if isinstance(other, Vector):
+        if isinstance(other, LlvmVector):
             return other.value
         lanes = getattr(self.value.type, "count", None)
         return ir.Constant(self.value.type, [float(other)] * lanes if lanes else float(other))
 
-    def __add__(self, other: Any) -> Vector:
-        return Vector(self.builder, self.builder.fadd(self.value, self._other(other)))
+    def __add__(self, other: Any) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.fadd(self.value, self._other(other)))
 
-    def __sub__(self, other: Any) -> Vector:
-        return Vector(self.builder, self.builder.fsub(self.value, self._other(other)))
+    def __sub__(self, other: Any) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.fsub(self.value, self._other(other)))
 
-    def __rsub__(self, other: Any) -> Vector:
-        return Vector(self.builder, self.builder.fsub(self._other(other), self.value))
+    def __rsub__(self, other: Any) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.fsub(self._other(other), self.value))
 
-    def __mul__(self, other: Any) -> Vector:
-        return Vector(self.builder, self.builder.fmul(self.value, self._other(other)))
+    def __mul__(self, other: Any) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.fmul(self.value, self._other(other)))
 
-    def __truediv__(self, other: Any) -> Vector:
-        return Vector(self.builder, self.builder.fdiv(self.value, self._other(other)))
+    def __truediv__(self, other: Any) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.fdiv(self.value, self._other(other)))
 
-    def __rtruediv__(self, other: Any) -> Vector:
-        return Vector(self.builder, self.builder.fdiv(self._other(other), self.value))
+    def __rtruediv__(self, other: Any) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.fdiv(self._other(other), self.value))
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __neg__(self) -> Vector:
-        return Vector(self.builder, self.builder.fneg(self.value))
+    def __neg__(self) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.fneg(self.value))
 
     def compare(self, how: str, other: Any) -> Any:
         """A lane mask for `select`: `how` is one of `< <= == != >= >`; NaN compares false, but `!=` true."""
@@ -108,56 +108,56 @@ class LLVMEmitter(Formulas):
     def _vector_address(self, array: Any, offset: Any, lanes: int) -> Any:
         return self.builder.bitcast(self._address(array, offset, lanes), _vector_type(lanes).as_pointer())
 
-    def load(self, array: Any, offset: Any, lanes: int = LANES) -> Vector:
+    def load(self, array: Any, offset: Any, lanes: int = LANES) -> LlvmVector:
         loaded = self.builder.load(self._vector_address(array, offset, lanes))
         loaded.align = 4
-        return Vector(self.builder, loaded)
+        return LlvmVector(self.builder, loaded)
 
-    def scalar(self, array: Any, offset: Any) -> Vector:
-        return Vector(self.builder, self.builder.load(self._address(array, offset)))
+    def scalar(self, array: Any, offset: Any) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.load(self._address(array, offset)))
 
-    def store(self, array: Any, offset: Any, vector: Vector) -> None:
+    def store(self, array: Any, offset: Any, vector: LlvmVector) -> None:
         address = self._vector_address(array, offset, vector.value.type.count)
         self.builder.store(vector.value, address).align = 4
 
-    def store_scalar(self, array: Any, offset: Any, value: Vector) -> None:
+    def store_scalar(self, array: Any, offset: Any, value: LlvmVector) -> None:
         self.builder.store(value.value, self._address(array, offset))
 
-    def splat(self, value: Any, lanes: int = LANES) -> Vector:
+    def splat(self, value: Any, lanes: int = LANES) -> LlvmVector:
         """One number in every lane."""
         if isinstance(value, (int, float)):
-            return Vector(self.builder, ir.Constant(_vector_type(lanes), [float(value)] * lanes))
-        raw = value.value if isinstance(value, Vector) else value
+            return LlvmVector(self.builder, ir.Constant(_vector_type(lanes), [float(value)] * lanes))
+        raw = value.value if isinstance(value, LlvmVector) else value
         blank = ir.Constant(_vector_type(lanes), ir.Undefined)
         first = self.builder.insert_element(blank, raw, I32(0))
-        return Vector(self.builder, self.builder.shuffle_vector(first, blank, _mask([0] * lanes)))
+        return LlvmVector(self.builder, self.builder.shuffle_vector(first, blank, _mask([0] * lanes)))
 
-    def constant(self, value: float) -> Vector:
+    def constant(self, value: float) -> LlvmVector:
         """A single number, for scalar arithmetic."""
-        return Vector(self.builder, ir.Constant(F32, float(value)))
+        return LlvmVector(self.builder, ir.Constant(F32, float(value)))
 
     # -- arithmetic -----------------------------------------------------------------------------------------------
-    def _call(self, name: str, *vectors: Vector) -> Vector:
+    def _call(self, name: str, *vectors: LlvmVector) -> LlvmVector:
         kind = vectors[0].value.type
         suffix = f"v{kind.count}f32" if isinstance(kind, ir.VectorType) else "f32"
         function = self.function.module.intrinsic(f"llvm.{name}.{suffix}", kind, [kind] * len(vectors))
-        return Vector(self.builder, self.builder.call(function, [v.value for v in vectors]))
+        return LlvmVector(self.builder, self.builder.call(function, [v.value for v in vectors]))
 
-    def fma(self, a: Any, b: Any, c: Any) -> Vector:
-        like = next(v for v in (a, b, c) if isinstance(v, Vector))
-        return self._call("fma", *(Vector(self.builder, like._other(v)) for v in (a, b, c)))
+    def fma(self, a: Any, b: Any, c: Any) -> LlvmVector:
+        like = next(v for v in (a, b, c) if isinstance(v, LlvmVector))
+        return self._call("fma", *(LlvmVector(self.builder, like._other(v)) for v in (a, b, c)))
 
-    def sqrt(self, x: Vector) -> Vector:
+    def sqrt(self, x: LlvmVector) -> LlvmVector:
         return self._call("sqrt", x)
 
-    def select(self, mask: Any, yes: Vector, no: Vector) -> Vector:
-        return Vector(self.builder, self.builder.select(mask, yes.value, no.value))
+    def select(self, mask: Any, yes: LlvmVector, no: LlvmVector) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.select(mask, yes.value, no.value))
 
     # -- rearranging ----------------------------------------------------------------------------------------------
-    def shuffle(self, a: Vector, b: Vector, lanes: Sequence[int]) -> Vector:
-        return Vector(self.builder, self.builder.shuffle_vector(a.value, b.value, _mask(list(lanes))))
+    def shuffle(self, a: LlvmVector, b: LlvmVector, lanes: Sequence[int]) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.shuffle_vector(a.value, b.value, _mask(list(lanes))))
 
-    def scatter(self, array: Any, rows: Any, first: Any, parts: Sequence[Vector], base: Any) -> None:
+    def scatter(self, array: Any, rows: Any, first: Any, parts: Sequence[LlvmVector], base: Any) -> None:
         """Writes 16 rows of 3 or 4 floats; row `l` goes to the row after `base` that the int32 `rows[first + l]` names."""
         width = len(parts)
         quads = self.quads(*parts, *([parts[-1]] * (4 - width)))
@@ -171,10 +171,10 @@ class LLVMEmitter(Formulas):
                 else:
                     # 8 bytes and 4: a masked store is three times as slow on processors without AVX-512.
                     self.store(array, address, self.shuffle(quad, quad, [0, 1]))
-                    last = Vector(self.builder, self.builder.extract_element(quad.value, I32(2)))
+                    last = LlvmVector(self.builder, self.builder.extract_element(quad.value, I32(2)))
                     self.store_scalar(array, self.at(address, 2), last)
 
-    def scatter_run(self, array: Any, row: Any, parts: Sequence[Vector], base: Any) -> None:
+    def scatter_run(self, array: Any, row: Any, parts: Sequence[LlvmVector], base: Any) -> None:
         """Writes 16 rows of 3 or 4 floats that lie one behind the other, from `row` after `base` on."""
         width = len(parts)
         at = self.plus(base, self.times(row, width))
@@ -196,8 +196,11 @@ class LLVMEmitter(Formulas):
                 no()
 
     def accumulate(
-        self, start: Sequence[Vector], count: Any, step: Callable[[Any, list[Vector]], list[Vector]]
-    ) -> list[Vector]:
+        self,
+        start: Sequence[LlvmVector],
+        count: Any,
+        step: Callable[[Any, list[LlvmVector]], list[LlvmVector]],
+    ) -> list[LlvmVector]:
         """`for k in range(count): values = step(k, values)`, with the values kept in registers."""
         builder, before = self.builder, self.builder.block
         head, body, end = (builder.append_basic_block() for _ in range(3))
@@ -210,13 +213,13 @@ class LLVMEmitter(Formulas):
             phi.add_incoming(v.value, before)
         builder.cbranch(builder.icmp_signed("<", index, count), body, end)
         builder.position_at_end(body)
-        moved = step(index, [Vector(builder, v) for v in values])
+        moved = step(index, [LlvmVector(builder, v) for v in values])
         index.add_incoming(builder.add(index, I64(1)), builder.block)
         for phi, v in zip(values, moved):
             phi.add_incoming(v.value, builder.block)
         builder.branch(head)
         builder.position_at_end(end)
-        return [Vector(builder, v) for v in values]
+        return [LlvmVector(builder, v) for v in values]
 
 
 def _interleaved(width: int) -> list[int]:
@@ -241,7 +244,7 @@ def _lowered(function: Any, value: Any, name: str) -> Any:
     if isinstance(value.kind, ArrayKind):
         return LaneArray(name, value.parts[0], value.parts[1])
     if value.kind == FLOAT:
-        return Vector(function.builder, function.builder.fptrunc(value.parts[0], F32))
+        return LlvmVector(function.builder, function.builder.fptrunc(value.parts[0], F32))
     if isinstance(value.kind, ScalarKind):
         number = value.parts[0]
         return function.builder.zext(number, I64) if number.type == I1 else number

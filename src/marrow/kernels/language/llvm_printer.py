@@ -13,7 +13,7 @@ from llvmlite import ir as llvm
 from marrow.kernels.language import ir
 from marrow.kernels.language.frontend import LanguageError, lower
 from marrow.kernels.language.ir_text import expression_text
-from marrow.kernels.language.llvm_expressions import Expressions
+from marrow.kernels.language.llvm_expressions import LlvmExpressions
 from marrow.kernels.language.llvm_lanes import emit_block
 from marrow.kernels.language.llvm_values import I64, Value, load_from_frame, part_types, returned_type
 from marrow.kernels.language.types import BOOL, INTEGER, Kind, TupleKind, words
@@ -29,14 +29,14 @@ class ModulePrinter:
 
     def __init__(self, module: Any, *, checked: bool = False) -> None:
         self.module = module
-        self._done: dict[ir.Function, Any] = {}
+        self._done: dict[ir.IrFunction, Any] = {}
         self.sites: list[str] = []
         self.fault: Any = None
         if checked:
             self.fault = llvm.GlobalVariable(module, llvm.ArrayType(I64, 3), "fault")
             self.fault.initializer = llvm.Constant(self.fault.value_type, [0, 0, 0])
 
-    def function(self, function: ir.Function) -> Any:
+    def function(self, function: ir.IrFunction) -> Any:
         """The LLVM function."""
         if function not in self._done:
             printer = _FunctionPrinter(self, function)
@@ -82,10 +82,10 @@ class ModulePrinter:
         return outer
 
 
-class _FunctionPrinter(Expressions):
+class _FunctionPrinter(LlvmExpressions):
     """One function being printed."""
 
-    def __init__(self, module: ModulePrinter, function: ir.Function) -> None:
+    def __init__(self, module: ModulePrinter, function: ir.IrFunction) -> None:
         self.module, self.source = module, function
         types = [t for _, kind in function.parameters for t in part_types(kind)]
         label = module.module.get_unique_name(f"{function.module}.{function.name}")

@@ -11,10 +11,10 @@ from llvmlite import binding, ir
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.llvm_printer import ModulePrinter
 
-__all__ = ["LEVELS", "Level", "checked", "object_code", "optimised", "target_machine", "written"]
+__all__ = ["LEVELS", "ProcessorLevel", "checked", "object_code", "optimised", "target_machine", "written"]
 
 
-class Level:
+class ProcessorLevel:
     """A kind of processor that machine code is made for: LLVM's names for it, and what it needs, in words."""
 
     def __init__(self, name: str, cpu: str, features: str = "") -> None:
@@ -22,11 +22,11 @@ class Level:
 
 
 LEVELS = {
-    "v3": Level("v3", "x86-64-v3"),
-    "v4": Level("v4", "x86-64-v4", "-prefer-256-bit"),
-    "base": Level("base", "x86-64"),
-    "arm64": Level("arm64", "generic"),
-    "host": Level("host", ""),
+    "v3": ProcessorLevel("v3", "x86-64-v3"),
+    "v4": ProcessorLevel("v4", "x86-64-v4", "-prefer-256-bit"),
+    "base": ProcessorLevel("base", "x86-64"),
+    "arm64": ProcessorLevel("arm64", "generic"),
+    "host": ProcessorLevel("host", ""),
 }
 """`v3` has AVX2 and FMA, `v4` AVX-512; `base` is any x86-64 and runs only what comes before the choice; `arm64` is any aarch64
 (which has all that kernels need); `host` is where it is built, for processors that have no level."""
@@ -39,7 +39,7 @@ def _initialized() -> None:
     binding.initialize_native_asmparser()
 
 
-def target_machine(level: Level, *, jit: bool = False, triple: str | None = None) -> Any:
+def target_machine(level: ProcessorLevel, *, jit: bool = False, triple: str | None = None) -> Any:
     """What LLVM makes code for: a level of this machine's kind of processor, or of another (`triple`)."""
     _initialized()
     triple = triple or binding.get_process_triple()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from marrow.kernels.language.lanes import LANES, Formulas
-from marrow.kernels.language.python_arrays import Rows
+from marrow.kernels.language.python_arrays import PythonRows
 
 __all__ = ["NumpyEmitter", "fused", "run_block", "run_each"]
 
@@ -32,7 +32,7 @@ def fused(a: Any, b: Any, c: Any) -> Any:
     return np.where(inexact & even, np.nextafter(total, towards), total).astype(np.float32)
 
 
-class Vector:
+class NumpyVector:
     """Lanes `(..., 16)` or single numbers `(...)`, float32."""
 
     __slots__ = ("value",)
@@ -40,28 +40,28 @@ class Vector:
     def __init__(self, value: Any) -> None:
         self.value = np.asarray(value, np.float32)
 
-    def __add__(self, other: Any) -> Vector:
-        return Vector(self.value + _raw(other))
+    def __add__(self, other: Any) -> NumpyVector:
+        return NumpyVector(self.value + _raw(other))
 
-    def __sub__(self, other: Any) -> Vector:
-        return Vector(self.value - _raw(other))
+    def __sub__(self, other: Any) -> NumpyVector:
+        return NumpyVector(self.value - _raw(other))
 
-    def __rsub__(self, other: Any) -> Vector:
-        return Vector(_raw(other) - self.value)
+    def __rsub__(self, other: Any) -> NumpyVector:
+        return NumpyVector(_raw(other) - self.value)
 
-    def __mul__(self, other: Any) -> Vector:
-        return Vector(self.value * _raw(other))
+    def __mul__(self, other: Any) -> NumpyVector:
+        return NumpyVector(self.value * _raw(other))
 
-    def __truediv__(self, other: Any) -> Vector:
-        return Vector(self.value / _raw(other))
+    def __truediv__(self, other: Any) -> NumpyVector:
+        return NumpyVector(self.value / _raw(other))
 
-    def __rtruediv__(self, other: Any) -> Vector:
-        return Vector(_raw(other) / self.value)
+    def __rtruediv__(self, other: Any) -> NumpyVector:
+        return NumpyVector(_raw(other) / self.value)
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __neg__(self) -> Vector:
-        return Vector(-self.value)
+    def __neg__(self) -> NumpyVector:
+        return NumpyVector(-self.value)
 
     def compare(self, how: str, other: Any) -> Any:
         return _COMPARE[how](self.value, _raw(other))
@@ -73,7 +73,7 @@ _COMPARE = {
 
 
 def _raw(value: Any) -> Any:
-    return value.value if isinstance(value, Vector) else np.float32(value)
+    return value.value if isinstance(value, NumpyVector) else np.float32(value)
 
 
 class NumpyEmitter(Formulas):
@@ -99,52 +99,52 @@ class NumpyEmitter(Formulas):
         return array[_inside(array, offset)].astype(np.int64) if np.ndim(offset) else int(array[offset])
 
     # -- loads, stores --------------------------------------------------------------------------------------------
-    def load(self, array: Any, offset: Any, lanes: int = LANES) -> Vector:
+    def load(self, array: Any, offset: Any, lanes: int = LANES) -> NumpyVector:
         if np.ndim(offset):
-            return Vector(array[_inside(array, offset[:, None] + np.arange(lanes))])
-        return Vector(array[offset : offset + lanes].copy())
+            return NumpyVector(array[_inside(array, offset[:, None] + np.arange(lanes))])
+        return NumpyVector(array[offset : offset + lanes].copy())
 
-    def scalar(self, array: Any, offset: Any) -> Vector:
-        return Vector(array[_inside(array, offset)] if np.ndim(offset) else array[offset])
+    def scalar(self, array: Any, offset: Any) -> NumpyVector:
+        return NumpyVector(array[_inside(array, offset)] if np.ndim(offset) else array[offset])
 
-    def store(self, array: Any, offset: Any, vector: Vector) -> None:
+    def store(self, array: Any, offset: Any, vector: NumpyVector) -> None:
         lanes = vector.value.shape[-1]
         if np.ndim(offset):
             array[offset[:, None] + np.arange(lanes)] = vector.value
         else:
             array[offset : offset + lanes] = vector.value
 
-    def store_scalar(self, array: Any, offset: Any, value: Vector) -> None:
+    def store_scalar(self, array: Any, offset: Any, value: NumpyVector) -> None:
         array[offset] = value.value
 
-    def splat(self, value: Any, lanes: int = LANES) -> Vector:
+    def splat(self, value: Any, lanes: int = LANES) -> NumpyVector:
         raw = np.asarray(_raw(value))
-        return Vector(np.broadcast_to(raw[..., None], (*raw.shape, lanes)))
+        return NumpyVector(np.broadcast_to(raw[..., None], (*raw.shape, lanes)))
 
-    def constant(self, value: float) -> Vector:
-        return Vector(value)
+    def constant(self, value: float) -> NumpyVector:
+        return NumpyVector(value)
 
     # -- arithmetic -----------------------------------------------------------------------------------------------
-    def fma(self, a: Any, b: Any, c: Any) -> Vector:
-        return Vector(fused(_raw(a), _raw(b), _raw(c)))
+    def fma(self, a: Any, b: Any, c: Any) -> NumpyVector:
+        return NumpyVector(fused(_raw(a), _raw(b), _raw(c)))
 
-    def sqrt(self, x: Vector) -> Vector:
-        return Vector(np.sqrt(x.value))
+    def sqrt(self, x: NumpyVector) -> NumpyVector:
+        return NumpyVector(np.sqrt(x.value))
 
-    def select(self, mask: Any, yes: Vector, no: Vector) -> Vector:
-        return Vector(np.where(mask, yes.value, no.value))
+    def select(self, mask: Any, yes: NumpyVector, no: NumpyVector) -> NumpyVector:
+        return NumpyVector(np.where(mask, yes.value, no.value))
 
     # -- rearranging ----------------------------------------------------------------------------------------------
-    def shuffle(self, a: Vector, b: Vector, lanes: Sequence[int]) -> Vector:
+    def shuffle(self, a: NumpyVector, b: NumpyVector, lanes: Sequence[int]) -> NumpyVector:
         both = np.concatenate(np.broadcast_arrays(a.value, b.value), axis=-1)
-        return Vector(both[..., list(lanes)])
+        return NumpyVector(both[..., list(lanes)])
 
-    def scatter(self, array: Any, rows: Any, first: Any, parts: Sequence[Vector], base: Any) -> None:
+    def scatter(self, array: Any, rows: Any, first: Any, parts: Sequence[NumpyVector], base: Any) -> None:
         row = rows[np.asarray(first)[..., None] + np.arange(LANES)].astype(np.int64)
         for c, part in enumerate(parts):
             array[base + row * len(parts) + c] = part.value
 
-    def scatter_run(self, array: Any, row: Any, parts: Sequence[Vector], base: Any) -> None:
+    def scatter_run(self, array: Any, row: Any, parts: Sequence[NumpyVector], base: Any) -> None:
         rows = np.asarray(row)[..., None] + np.arange(LANES)
         for c, part in enumerate(parts):
             array[base + rows * len(parts) + c] = part.value
@@ -155,8 +155,11 @@ class NumpyEmitter(Formulas):
         no()
 
     def accumulate(
-        self, start: Sequence[Vector], count: Any, step: Callable[[Any, list[Vector]], list[Vector]]
-    ) -> list[Vector]:
+        self,
+        start: Sequence[NumpyVector],
+        count: Any,
+        step: Callable[[Any, list[NumpyVector]], list[NumpyVector]],
+    ) -> list[NumpyVector]:
         values = list(start)
         if not np.ndim(count):
             for k in range(int(count)):
@@ -164,7 +167,7 @@ class NumpyEmitter(Formulas):
             return values
         for k in range(int(count.max(initial=0))):
             going = (k < count)[:, None]
-            values = [Vector(np.where(going, n.value, v.value)) for n, v in zip(step(k, values), values)]
+            values = [NumpyVector(np.where(going, n.value, v.value)) for n, v in zip(step(k, values), values)]
         return values
 
 
@@ -184,10 +187,10 @@ class _Struct:
 
 
 def _taken(argument: Any) -> Any:
-    if isinstance(argument, (memoryview, Rows)):
+    if isinstance(argument, (memoryview, PythonRows)):
         return np.asarray(argument)
     if isinstance(argument, (float, np.floating)):
-        return Vector(argument)
+        return NumpyVector(argument)
     return _Struct(argument) if hasattr(argument, "_fields") else argument
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Record", "Records", "Rows", "plain"]
+__all__ = ["PythonRecord", "PythonRows", "Records", "plain"]
 
 
 def plain(array: Any) -> Any:
     """An array as kernels see it: a memory view, or something that looks like an array of rows or records."""
     if array.dtype.names is not None:
         return Records(array)
-    return memoryview(array) if array.ndim == 1 else Rows(array)
+    return memoryview(array) if array.ndim == 1 else PythonRows(array)
 
 
-class Rows:
+class PythonRows:
     """An array of several axes."""
 
     __slots__ = ("_array", "_view", "shape")
@@ -52,7 +52,7 @@ class Records:
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice) or (not isinstance(index, tuple) and len(self.shape) > 1):
             return Records(self._array[index])
-        return Record(self, index)
+        return PythonRecord(self, index)
 
     def field(self, name: str) -> Any:
         if name not in self._fields:
@@ -60,7 +60,7 @@ class Records:
         return self._fields[name]
 
 
-class Record:
+class PythonRecord:
     """One record of an array; fields are read and written by name."""
 
     __slots__ = ("_index", "_records")

@@ -28,7 +28,7 @@ _INTRINSICS = {"min": "min", "max": "max", "fabs": "abs", "int": "_integer"}
 LARGEST = float(np.finfo(np.float32).max)
 
 
-def python_function(function: ir.Function) -> Callable[..., Any]:
+def python_function(function: ir.IrFunction) -> Callable[..., Any]:
     """A function that Python runs; made once."""
     made: Callable[..., Any] | None = function.traits.get("python")
     if made is None:
@@ -39,7 +39,7 @@ def python_function(function: ir.Function) -> Callable[..., Any]:
     return made
 
 
-def python_text(function: ir.Function) -> str:
+def python_text(function: ir.IrFunction) -> str:
     """The function as Python, to look at."""
     return ast.unparse(_Printer(function).tree())
 
@@ -47,7 +47,7 @@ def python_text(function: ir.Function) -> str:
 class _Printer:
     """Prints one function; `world` are the names it will see."""
 
-    def __init__(self, function: ir.Function) -> None:
+    def __init__(self, function: ir.IrFunction) -> None:
         self.function = function
         self.world: dict[str, Any] = dict(RUNTIME)
 
@@ -247,7 +247,7 @@ class _Printer:
             ast.And() if node.op == "and" else ast.Or(), [self.expression(t) for t in node.tests]
         )
 
-    def on_Select(self, node: ir.Select) -> ast.expr:
+    def on_SelectValue(self, node: ir.SelectValue) -> ast.expr:
         return ast.IfExp(self.expression(node.test), self.whole(node.yes), self.whole(node.no))
 
     def on_Intrinsic(self, node: ir.Intrinsic) -> ast.expr:

@@ -10,7 +10,7 @@ from marrow.kernels.language import ir
 __all__ = ["hazard", "placements", "runs_together", "uses_lanes", "writes"]
 
 
-def _trait(function: ir.Function, name: str, find: Any) -> bool:
+def _trait(function: ir.IrFunction, name: str, find: Any) -> bool:
     if name not in function.traits:
         function.traits[name] = find(function.body)
     return bool(function.traits[name])
@@ -26,7 +26,7 @@ def uses_lanes(nodes: Any) -> bool:
     )
 
 
-def runs_together(function: ir.Function) -> bool:
+def runs_together(function: ir.IrFunction) -> bool:
     """Whether all invocations of a workgroup run a function, or one."""
     return _trait(function, "together", uses_lanes)
 
@@ -52,7 +52,7 @@ def hazard(node: ir.Assign) -> bool:
     return False
 
 
-def placements(function: ir.Function) -> dict[str, str]:
+def placements(function: ir.IrFunction) -> dict[str, str]:
     """How every variable is declared: `let` where it is assigned, `var` there, `var` at the `top` of the function, or by the `loop`s
     that count with it."""
     stores: dict[str, list[tuple[int, ...]]] = {name: [] for name in function.variables}

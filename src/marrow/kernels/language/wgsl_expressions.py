@@ -15,7 +15,7 @@ from marrow.kernels.language.frontend_expressions import LanguageError
 from marrow.kernels.language.types import BOOL, FLOAT, INTEGER, TupleKind
 from marrow.kernels.language.wgsl_helpers import INSTEAD
 from marrow.kernels.language.wgsl_text import ADD, ATOM, COMPARE, MULTIPLY, UNARY, whole
-from marrow.kernels.language.wgsl_values import Place, Text, constant, flat, item, wgsl_type
+from marrow.kernels.language.wgsl_values import Text, WgslPlace, constant, flat, item, wgsl_type
 
 __all__ = ["WgslExpressions"]
 
@@ -29,7 +29,7 @@ class WgslExpressions:
     """Expressions of the function that is being printed; what statements they need before them go to `lines`."""
 
     printer: Any
-    source: ir.Function
+    source: ir.IrFunction
     line: int
     names: dict[str, Text]
     lines: list[str]
@@ -141,16 +141,16 @@ class WgslExpressions:
             steady=place.size is None or size.isidentifier(),
         )
 
-    def placed(self, node: Any) -> Place:
+    def placed(self, node: Any) -> WgslPlace:
         place = self.expression(node).place
         assert place is not None
         return place
 
-    def indexed(self, node: Any) -> Place:
+    def indexed(self, node: Any) -> WgslPlace:
         """Where an element, a record or a row is."""
         array, *indices = self.operands([node.array, *node.indices])
         assert array.place is not None
-        part: Place = self.printer.world.part(array.place, [i.text for i in indices])
+        part: WgslPlace = self.printer.world.part(array.place, [i.text for i in indices])
         return part
 
     def on_Rows(self, node: ir.Rows) -> Text:
@@ -258,7 +258,7 @@ class WgslExpressions:
             self.say("}")
         return Text(BOOL, name, steady=True)
 
-    def on_Select(self, node: ir.Select) -> Text:
+    def on_SelectValue(self, node: ir.SelectValue) -> Text:
         test = self.expression(node.test)
         (yes, yes_lines), (no, no_lines) = self.apart(node.yes), self.apart(node.no)
         if yes.place is not None:

@@ -19,7 +19,7 @@ from marrow.kernels.language.wgsl_expressions import WgslExpressions
 from marrow.kernels.language.wgsl_helpers import HELPERS, needed
 from marrow.kernels.language.wgsl_lanes import WgslEmitter
 from marrow.kernels.language.wgsl_text import named
-from marrow.kernels.language.wgsl_values import Place, Text, World, flat, struct_text, wgsl_type
+from marrow.kernels.language.wgsl_values import Text, WgslPlace, World, flat, struct_text, wgsl_type
 
 __all__ = ["WgslPrinter"]
 
@@ -61,7 +61,7 @@ class WgslPrinter:
         self._names.add(chosen)
         return chosen
 
-    def function(self, function: ir.Function, arguments: Sequence[Text]) -> str:
+    def function(self, function: ir.IrFunction, arguments: Sequence[Text]) -> str:
         """The name of a function in the shader."""
         given = [
             replace(a, fixed=False) if name in function.variables else a
@@ -125,7 +125,7 @@ def _static(value: Text) -> Any:
 class _FunctionPrinter(WgslExpressions):
     """One function being printed."""
 
-    def __init__(self, printer: WgslPrinter, function: ir.Function, arguments: Sequence[Text]) -> None:
+    def __init__(self, printer: WgslPrinter, function: ir.IrFunction, arguments: Sequence[Text]) -> None:
         self.printer, self.source = printer, function
         self.line = function.python.__code__.co_firstlineno  # type: ignore[attr-defined]
         self.together = bool(printer.world.barrier) and runs_together(function)
@@ -294,7 +294,7 @@ class _FunctionPrinter(WgslExpressions):
         assert place is not None
         if before is None:
             self._hoisted += [f"var {label}_at: i32;", f"var {label}_size: i32;"]
-            before = Text(value.kind, place=Place(place.name, place.axes, f"{label}_at", f"{label}_size"))
+            before = Text(value.kind, place=WgslPlace(place.name, place.axes, f"{label}_at", f"{label}_size"))
         assert before.place is not None
         if (before.place.name, before.place.axes) != (place.name, place.axes):
             raise self.error(

@@ -10,14 +10,14 @@ from marrow.kernels.language.types import BOOL, FLOAT, INTEGER, ScalarKind, Tupl
 from marrow.kernels.language.wgsl_helpers import HELPERS
 from marrow.kernels.language.wgsl_text import ATOM, UNARY, WgslArray, named, number, whole, wrapped
 
-__all__ = ["Place", "Text", "WgslField", "World", "constant", "flat", "item", "struct_text", "wgsl_type"]
+__all__ = ["Text", "WgslField", "WgslPlace", "World", "constant", "flat", "item", "struct_text", "wgsl_type"]
 
 _SCALARS: dict[Any, str] = {FLOAT: "real", INTEGER: "i32", BOOL: "bool"}
 _MEMBERS = "xyzwabcdefghijklmn"
 
 
 @dataclass(frozen=True)
-class Place:
+class WgslPlace:
     """An array of the world, or a part of one: which, how many axes are left, where it begins, and how long its first axis is where
     that is not the array's own."""
 
@@ -42,7 +42,7 @@ class Text:
     text: str = ""
     rank: int = ATOM
     items: tuple[Text, ...] | None = None
-    place: Place | None = None
+    place: WgslPlace | None = None
     fixed: bool = False
     steady: bool = False
     known: Any = None
@@ -91,21 +91,21 @@ class World:
         if name in self.constants:
             return Text(kind, self.constants[name], fixed=True, steady=True)
         if name in self.arrays:
-            return Text(kind, place=Place(name, len(self.arrays[name].sizes)), steady=True)
+            return Text(kind, place=WgslPlace(name, len(self.arrays[name].sizes)), steady=True)
         return None
 
-    def array(self, place: Place) -> WgslArray:
+    def array(self, place: WgslPlace) -> WgslArray:
         """An array as lane formulas take it."""
         text = self.arrays[place.name].place
         assert text is not None
         return WgslArray(place.name, text, 0 if place.at == "0" else place.at)
 
-    def sizes(self, place: Place) -> list[Any]:
+    def sizes(self, place: WgslPlace) -> list[Any]:
         """How long the axes of an array are."""
         own = list(self.arrays[place.name].sizes)[len(self.arrays[place.name].sizes) - place.axes :]
         return own if place.size is None else [place.size, *own[1:]]
 
-    def part(self, place: Place, indices: list[str]) -> Place:
+    def part(self, place: WgslPlace, indices: list[str]) -> WgslPlace:
         """Where an element lies, or a row begins."""
         sizes = self.sizes(place)
         at: Any = indices[0]

@@ -44,7 +44,7 @@ def _boxes(posed: Posed) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         posed.character,
         np.ascontiguousarray(posed.palettes, np.float32),
         exact=False,
-        method=posed.method,
+        skinning=posed.skinning,
         morphs=posed.morphs,
     )
     return exact, (loose.low, loose.high)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import check_pose
 from marrow.errors import ValidationError
 from marrow.lod.distance import SurfaceTree
-from marrow.lod.measure import drawn_triangles
+from marrow.lod.error_metric import drawn_triangles
 from marrow.model.character import Character
 from marrow.scene.views.drawing import Drawing, Legend, Paint
 from marrow.scene.views.kind import ViewKind
@@ -28,7 +28,7 @@ NOISE = 5e-7
 
 def skinning_difference(posed: Posed) -> Array:
     """How far each vertex is by linear blending from where it is by dual quaternions, in the world, `(N, V)` metres."""
-    a, b = (posed.placed(posed.skinned(method, normals=False).positions) for method in METHODS)
+    a, b = (posed.placed(posed.skinned(skinning, normals=False).positions) for skinning in METHODS)
     return np.linalg.norm(a - b, axis=-1)
 
 
@@ -51,7 +51,7 @@ def _other_positions(posed: Posed, other: Character) -> Array:
             f"view 'difference': {other!r} has neither the clip that is shown nor the same joints; name a clip that both "
             "have, or compare two files of one character"
         )
-    return skin(other, pose, method=posed.method, normals=False).positions
+    return skin(other, pose, skinning=posed.skinning, normals=False).positions
 
 
 def file_difference(posed: Posed, other: Character) -> Array:

@@ -15,7 +15,7 @@ from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.clip import Clip
 from marrow.motion import find_rig
-from marrow.motion.helpers import helper_joints
+from marrow.motion.helper_joints import helper_joints
 from marrow.scene.colors import LEFT, MIDDLE, RIGHT
 from marrow.skinning.deform import skin
 from marrow.skinning.surface import Surface
@@ -41,7 +41,7 @@ class Posed:
     instances: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     clip: Clip | None = None
     times: Array = field(default_factory=lambda: np.zeros(0))
-    method: str | None = None
+    skinning: str | None = None
 
     @property
     def key(self) -> tuple[int, int]:
@@ -67,12 +67,12 @@ class Posed:
         """Skinning matrices `(N, P, 3, 4)`."""
         return skinning_matrices(self.character, self.model)
 
-    def skinned(self, method: str | None = None, *, normals: bool = True) -> Surface:
-        """The vertices of all instances in model space, by `method` or as the actor is skinned."""
+    def skinned(self, skinning: str | None = None, *, normals: bool = True) -> Surface:
+        """The vertices of all instances in model space, by `skinning` or as the actor is skinned."""
         return skin(
             self.character,
             np.ascontiguousarray(self.palettes, np.float32),
-            method=method or self.method,
+            skinning=skinning or self.skinning,
             morphs=self.morphs,
             normals=normals,
         )

@@ -19,27 +19,27 @@ Array = NDArray[Any]
 
 
 def stage_of(
-    moments: Sequence[ActorState], levels: Sequence[Array], compare: Character | None = None
+    states: Sequence[ActorState], levels: Sequence[Array], compare: Character | None = None
 ) -> Stage:
     """What views see: instances by actor and level; those at no level (-1) are not seen."""
     things = [
         posed
-        for number, (moment, chosen) in enumerate(zip(moments, levels))
-        for posed in posed_of(number, moment, chosen)
+        for number, (state, chosen) in enumerate(zip(states, levels))
+        for posed in posed_of(number, state, chosen)
     ]
     return Stage(tuple(things), compare)
 
 
-def posed_of(number: int, moment: ActorState, levels: Array) -> list[Posed]:
+def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
     """An actor's instances, by level of detail."""
-    actor, whole = moment.actor, moment.actor.character
+    actor, whole = state.actor, state.actor.character
     if not whole.vertex_count:
-        levels = np.zeros(moment.count, np.int64)  # bones alone have no box that could be outside
-    model = model_matrices(moment)
-    morphs = _morphs(moment)
+        levels = np.zeros(state.count, np.int64)  # bones alone have no box that could be outside
+    model = model_matrices(state)
+    morphs = _morphs(state)
     times = np.zeros(0)
     if actor.clip is not None:
-        times = np.broadcast_to(np.asarray(actor.time, np.float64).reshape(-1), (moment.count,))
+        times = np.broadcast_to(np.asarray(actor.time, np.float64).reshape(-1), (state.count,))
     out = []
     for level in np.unique(levels[levels >= 0]).tolist():
         who = np.flatnonzero(levels == level)
@@ -49,20 +49,20 @@ def posed_of(number: int, moment: ActorState, levels: Array) -> list[Posed]:
                 number,
                 character,
                 np.ascontiguousarray(model[who][:, : len(character.skeleton)], np.float32),
-                moment.world[who],
+                state.world[who],
                 None if morphs is None else np.ascontiguousarray(morphs[who], np.float32),
                 level,
                 who,
                 actor.clip,
                 times[who] if len(times) else times,
-                actor.method,
+                actor.skinning,
             )
         )
     return out
 
 
-def _morphs(moment: ActorState) -> Array | None:
-    if moment.morphs is not None or moment.crowd is None:
-        return moment.morphs
-    pose: Pose = moment.crowd.animator.pose
+def _morphs(state: ActorState) -> Array | None:
+    if state.morphs is not None or state.crowd is None:
+        return state.morphs
+    pose: Pose = state.crowd.animator.pose
     return pose.morphs.reshape(-1, pose.morph_count) if pose.morph_count else None

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError
-from marrow.io.usd.notes import NAMESPACE, ClipNotes, put
-from marrow.io.usd.values import Names, floats, halves3, identifier, quaternions, vectors3
+from marrow.io.usd.notes import NAMESPACE, UsdClipNotes, put
+from marrow.io.usd.values import PrimNames, floats, halves3, identifier, quaternions, vectors3
 from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.samples import Samples, check_size, key_codes, sampled
 from marrow.io.usd.writing.skeleton import Channels
@@ -69,7 +69,7 @@ def write_clip(
         _attribute(prim, "tangents", "FloatArray").Set(floats(np.concatenate(tangents)))
     curves, last = _put_curves(prim, clip, codes_per_second)
     named, keys = _keys(tracks, parts)
-    notes = ClipNotes(
+    notes = UsdClipNotes(
         clip.name,
         clip.duration,
         clip.rate,
@@ -111,7 +111,7 @@ def write_rest(stage: Any, where: str, weights: Array, channels: Channels, path:
     made = UsdSkel.Animation(prim)
     made.CreateBlendShapesAttr(channels.tokens)
     made.CreateBlendShapeWeightsAttr(floats(weights / channels.full))
-    put(prim, ClipNotes(rest=True), path)
+    put(prim, UsdClipNotes(rest=True), path)
     return prim
 
 
@@ -230,7 +230,7 @@ def _put_curves(prim: Any, clip: Clip, codes_per_second: float) -> tuple[list[tu
     """The curves as attributes of their names, which other programs show; a name USD does not allow is a display name."""
     from pxr import Sdf
 
-    names, found, last = Names(), [], 0.0
+    names, found, last = PrimNames(), [], 0.0
     for curve in clip.curves:
         name = CURVE_PREFIX + names.of(curve.name, "")
         attribute = prim.CreateAttribute(name, Sdf.ValueTypeNames.Float, custom=True)

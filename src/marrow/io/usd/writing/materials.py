@@ -15,14 +15,14 @@ from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.meshes import uv_name
 from marrow.model import Image, Material, Texture
 
-__all__ = ["Pictures", "expected", "write_material"]
+__all__ = ["WrittenPictures", "expected", "write_material"]
 
 _SUFFIX = {"image/png": ".png", "image/jpeg": ".jpg"}
 _OTHERS = {"image/webp": ".webp", "image/avif": ".avif", "image/ktx2": ".ktx2"}
 
 
 @dataclass(frozen=True)
-class Pictures:
+class WrittenPictures:
     """The images of a character as files: `files` for shaders by the number of the image, `kept` with the bytes of each by
     name, and all images for the notes."""
 
@@ -31,7 +31,7 @@ class Pictures:
     notes: list[tuple[str, str, str, str]]
 
     @classmethod
-    def of(cls, images: Sequence[Image], folder: str, losses: Losses, *, package: bool) -> Pictures:
+    def of(cls, images: Sequence[Image], folder: str, losses: Losses, *, package: bool) -> WrittenPictures:
         """Files that every program which reads USD can read. Where the original is of another kind it lies beside them, but
         not in packages, which hold PNG and JPEG alone."""
         out = cls({}, {}, [])

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError
-from marrow.io.usd.notes import NAMESPACE, MeshNotes, TargetNote, put
-from marrow.io.usd.values import Names, define, floats, ints, matrix, vectors2, vectors3, vectors4
+from marrow.io.usd.notes import NAMESPACE, TargetNote, UsdMeshNotes, put
+from marrow.io.usd.values import PrimNames, define, floats, ints, matrix, vectors2, vectors3, vectors4
 from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.shapes import write_shapes
 from marrow.io.usd.writing.skeleton import Binding, Channels
@@ -41,7 +41,7 @@ class MeshWriter:
         tokens: list[str],
         channels: Channels,
         materials: list[Any],
-        names: Names,
+        names: PrimNames,
         path: object,
         losses: Losses,
     ) -> None:
@@ -74,7 +74,7 @@ class MeshWriter:
             targets = self._geometry(prim, mesh, api)
             self._written[key] = prim.GetPath(), targets
         self._bind(prim, number, api)
-        notes = MeshNotes(
+        notes = UsdMeshNotes(
             mesh.name,
             mesh.node,
             [(s.first, s.count, s.material, s.name) for s in mesh.sections],
@@ -118,7 +118,7 @@ class MeshWriter:
             self._check(getattr(mesh, field), mesh, field)
         for uv in mesh.uvs:
             self._check(uv, mesh, "uvs")
-        kinds, vertex, names = Sdf.ValueTypeNames, UsdGeom.Tokens.vertex, Names()
+        kinds, vertex, names = Sdf.ValueTypeNames, UsdGeom.Tokens.vertex, PrimNames()
         points = UsdGeom.PointBased(prim)
         points.CreatePointsAttr(vectors3(mesh.positions))
         if len(mesh.triangles):
@@ -160,7 +160,7 @@ class MeshWriter:
                 )
         return write_shapes(self.stage, prim, api, mesh, self.channels, names, self.path)
 
-    def _surface(self, made: Any, mesh: Mesh, names: Names) -> None:
+    def _surface(self, made: Any, mesh: Mesh, names: PrimNames) -> None:
         from pxr import UsdGeom
 
         made.CreateFaceVertexCountsAttr(ints(np.full(len(mesh.triangles), 3)))
@@ -170,7 +170,7 @@ class MeshWriter:
         made.CreateDoubleSidedAttr(not used or any(m.double_sided for m in used))
         self._materials(made.GetPrim(), mesh, names)
 
-    def _materials(self, prim: Any, mesh: Mesh, names: Names) -> None:
+    def _materials(self, prim: Any, mesh: Mesh, names: PrimNames) -> None:
         """Binds the materials: to the prim where it has one for all, to sets of faces otherwise."""
         from pxr import UsdGeom, UsdShade
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import FormatError
 from marrow.io.usd.notes import NAMESPACE, TargetNote
-from marrow.io.usd.values import Names, define, ints, vectors3
+from marrow.io.usd.values import PrimNames, define, ints, vectors3
 from marrow.io.usd.writing.skeleton import Channels
 from marrow.model import Mesh, MorphTarget
 from marrow.model.morph import DELTAS
@@ -22,7 +22,7 @@ Deltas = dict[str, Array]
 
 
 def write_shapes(
-    stage: Any, prim: Any, api: Any, mesh: Mesh, channels: Channels, names: Names, path: object
+    stage: Any, prim: Any, api: Any, mesh: Mesh, channels: Channels, names: PrimNames, path: object
 ) -> list[TargetNote]:
     """Blend shapes below the prim of a mesh; where each target lies."""
     where = str(prim.GetPath())
@@ -79,7 +79,7 @@ def _write_shape(
     main = next((i for i, t in targets if t.full_weight == full), None)
     stops = [(t.full_weight, filled[i]) for i, t in targets]
     _put(shape, made, "", filled[main] if main is not None else _extended(stops, full))
-    notes, names = {}, Names()
+    notes, names = {}, PrimNames()
     for i, t in targets:
         between = ""
         if i != main:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError, ResourceLimitError
-from marrow.io.usd.notes import NAMESPACE, RigNotes, SocketNote, put
-from marrow.io.usd.values import Names, column_affine, matrices, quaternions, vectors3
+from marrow.io.usd.notes import NAMESPACE, RigNotes, UsdSocketNote, put
+from marrow.io.usd.values import PrimNames, column_affine, matrices, quaternions, vectors3
 from marrow.math import affine, transform
 from marrow.model import Character, Mesh, Skeleton
 
@@ -58,7 +58,7 @@ class Channels:
 
     @classmethod
     def of(cls, character: Character) -> Channels:
-        names = Names()
+        names = PrimNames()
         tokens = [names.of(n, "channels") for n in character.skeleton.morph_names]
         most = np.zeros(len(tokens))
         for mesh in character.meshes:
@@ -137,7 +137,7 @@ def _stand_in(inverse: Array, geometry: Array) -> tuple[Array, Array]:
 
 def joint_tokens(skeleton: Skeleton, binding: Binding, uses: Sequence[Array], path: object) -> list[str]:
     """Joints and stand-ins as the paths USD knows them by. `uses`: numbers of joints that are named again elsewhere."""
-    names = Names()
+    names = PrimNames()
     parents = [*skeleton.parents.tolist(), *(joint for joint, _ in binding.stand_ins)]
     titles = [*skeleton.names, *(f"{skeleton.names[joint]}_again" for joint, _ in binding.stand_ins)]
     parts = [names.of(title, parent) for title, parent in zip(titles, parents)]
@@ -203,7 +203,7 @@ def write_skeleton(
             )
             attribute.Set(fill(values))
     sockets = [
-        SocketNote(
+        UsdSocketNote(
             s.name, s.joint, *(tuple(np.asarray(a).tolist()) for a in (s.translation, s.rotation, s.scale))
         )
         for s in skeleton.sockets

@@ -18,10 +18,10 @@ from marrow.errors import FormatError, MissingExtraError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.io.usd.notes import RootNotes, put, sign
 from marrow.io.usd.stage import first_line
-from marrow.io.usd.values import Names, define
+from marrow.io.usd.values import PrimNames, define
 from marrow.io.usd.writing.clips import animated, write_clip, write_rest
 from marrow.io.usd.writing.losses import Losses
-from marrow.io.usd.writing.materials import Pictures, write_material
+from marrow.io.usd.writing.materials import WrittenPictures, write_material
 from marrow.io.usd.writing.meshes import MeshWriter
 from marrow.io.usd.writing.package import write_package
 from marrow.io.usd.writing.skeleton import Channels, bound, joint_tokens, write_skeleton
@@ -51,7 +51,7 @@ def write(
     losses = Losses()
     package = target.suffix.lower() == ".usdz"
     folder = "textures" if package else _folder(target, textures)
-    pictures = Pictures.of(character.images, folder, losses, package=package)
+    pictures = WrittenPictures.of(character.images, folder, losses, package=package)
     with _errors_of_usd(target):
         stage = _stage(character, target, rate, pictures, losses)
         _export(stage, target, pictures, package)
@@ -81,14 +81,16 @@ def _errors_of_usd(target: Path) -> Iterator[None]:
         raise FormatError(f"a name cannot be written as text: {error}", path=target) from None
 
 
-def _stage(character: Character, target: Path, rate: float | None, pictures: Pictures, losses: Losses) -> Any:
+def _stage(
+    character: Character, target: Path, rate: float | None, pictures: WrittenPictures, losses: Losses
+) -> Any:
     from pxr import Usd, UsdGeom, UsdSkel
 
     stage = Usd.Stage.CreateInMemory()
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     sign(stage.GetRootLayer())
-    names = Names()
+    names = PrimNames()
     root = UsdSkel.Root.Define(stage, f"/{names.of(character.name or 'Character', '')}")
     stage.SetDefaultPrim(root.GetPrim())
     top = str(root.GetPath())
@@ -147,7 +149,7 @@ def _write_clips(
     tokens: list[str],
     channels: Channels,
     rate: float | None,
-    names: Names,
+    names: PrimNames,
     target: Path,
     losses: Losses,
 ) -> None:
@@ -177,7 +179,7 @@ def _write_clips(
         stage.SetEndTimeCode(last)
 
 
-def _export(stage: Any, target: Path, pictures: Pictures, package: bool) -> None:
+def _export(stage: Any, target: Path, pictures: WrittenPictures, package: bool) -> None:
     """Writes the layer beside its place and moves it there; its textures before it."""
     try:
         with tempfile.TemporaryDirectory(prefix=".usd.", suffix=".tmp", dir=target.parent) as room:

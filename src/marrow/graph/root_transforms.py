@@ -1,0 +1,91 @@
+"""Where the instances of a crowd are in the world, and what their pose programs are told of it.
+
+A root transform is a translation and a rotation, in the world. It goes where the root goes (`RootMotion`), unless it is
+set. Programs work in model space: targets given in the world are brought there, and feet that hold still are told how
+model space has moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.errors import ValidationError
+from marrow.math import quaternion
+
+if TYPE_CHECKING:
+    from marrow.graph.control import GraphControl
+
+__all__ = ["WorldVector", "keep_transforms", "refresh", "set_transforms"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class WorldVector:
+    """A vector that a graph is given in the world: the columns where programs look for it, the values it is made of
+    (columns of the state, or -1 - k for constant k), and whether it is a direction."""
+
+    column: int
+    refs: tuple[int, int, int]
+    direction: bool = False
+
+
+def set_transforms(
+    current: Array, translation: ArrayLike | None, rotation: ArrayLike | None, rows: Array
+) -> Array:
+    """Root transforms `(n, 7)` of some instances with what is given put in."""
+    out = current[rows].copy()
+    for name, value, first, width in (("translation", translation, 0, 3), ("rotation", rotation, 3, 4)):
+        if value is None:
+            continue
+        try:
+            array = np.broadcast_to(np.asarray(value, np.float64), (len(rows), width))
+        except (TypeError, ValueError):
+            raise ValidationError(
+                f"root.set: {name} must have shape ({width},) or ({len(rows)}, {width}), got {np.shape(value)}"
+            ) from None
+        if not np.isfinite(array).all():
+            raise ValidationError(f"root.set: {name} must be finite")
+        if width == 4:
+            if (np.abs((array * array).sum(-1) - 1) > 1e-2).any():
+                raise ValidationError("root.set: rotation must be unit quaternions, xyzw")
+            array = quaternion.normalize(array)
+        out[:, first : first + width] = array
+    return out
+
+
+def keep_transforms(control: GraphControl) -> None:
+    """Before an update: where those who had one are, that their next one starts from."""
+    state = control.state
+    if control.interpolates:
+        done = state.instances["waited"] == 0
+        state.placed[done] = state.place[done]
+    else:
+        state.placed[:] = state.place
+
+
+def refresh(control: GraphControl) -> None:
+    """Before poses are made: tells the programs which update it is, how model space moved, and where in it targets are."""
+    compiled, state, vectors = control.compiled, control.state, control.vectors
+    back = quaternion.conjugate(state.place[:, 3:])
+    if compiled.header >= 0:
+        header = vectors[:, compiled.header : compiled.header + 9]
+        header[:, 0], header[:, 1] = state.instances["stamp"], state.instances["since"]
+        header[:, 2:5] = quaternion.rotate(back, state.placed[:, :3] - state.place[:, :3])
+        header[:, 5:9] = quaternion.multiply(back, state.placed[:, 3:])
+    for vector in compiled.world_vectors:
+        given = np.stack(
+            [
+                state.values[:, ref]
+                if ref >= 0
+                else np.full(control.count, compiled.tables.constants[-1 - ref])
+                for ref in vector.refs
+            ],
+            axis=1,
+        )
+        if not vector.direction:
+            given = given - state.place[:, :3]
+        vectors[:, vector.column : vector.column + 3] = quaternion.rotate(back, given)

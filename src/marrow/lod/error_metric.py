@@ -1,0 +1,222 @@
+"""How far the surface of a level is from the character's own, in metres, over all its clips.
+
+Both ways: from the character's vertices to the level's surface, and from points spread over the level's surface to
+the character's. Ten poses that differ most are measured in full. The places that came out worst are then followed through
+all poses, the poses in which they part most are measured in full as well, and around the worst of all no point is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.kernels.jobs import thread_count
+from marrow.lod.clip_poses import ClipPoses, at_rest, cut_pose, posed
+from marrow.lod.distance import SurfaceTree, farthest
+from marrow.lod.meshoptimizer import drawn_parts
+from marrow.model import Character, Pose
+
+__all__ = ["Distance", "ErrorMetric", "Measured", "drawn_triangles"]
+
+Array = NDArray[Any]
+DIVERSE, WORST, BETWEEN = 10, 6, 4
+"""Poses that are measured in full: those that differ most, those that came out worst, and others around the worst."""
+SMALL, IN_FULL = 12_000, 600_000
+"""Characters with fewer points are measured in more poses, up to so many distances."""
+FOLLOWED, FEWEST = 400_000, 400
+"""Distances that may be taken to find the worst poses of all, and how many in each at least."""
+NOTHING = 1e-6
+"""What is off by less than this part of the character's size is off by rounding alone."""
+MARGIN = 1.04
+"""What is between the poses that are measured may be a little worse."""
+
+
+class Distance(NamedTuple):
+    """The farthest and the average distance, in metres."""
+
+    worst: float
+    mean: float
+
+
+class Measured(NamedTuple):
+    """What one pose showed: how far the character's vertices are from the level and the level's points from the
+    character."""
+
+    out: Array
+    back: Array
+
+    @property
+    def worst(self) -> float:
+        return float(max(self.out.max(initial=0.0), self.back.max(initial=0.0)))
+
+
+def drawn_triangles(character: Character) -> Array:
+    """The triangles of all meshes that are in a section, of the vertices of all meshes, `(F, 3)`."""
+    pieces = [p.triangles.astype(np.int64) + character.vertex_offsets[p.mesh] for p in drawn_parts(character)]
+    return np.concatenate([*pieces, np.zeros((0, 3), np.int64)])
+
+
+class ErrorMetric:
+    """A character to compare levels with. `triangles` are those that count."""
+
+    def __init__(self, character: Character, motion: ClipPoses, triangles: Array | None = None) -> None:
+        self.character, self.motion = character, motion
+        self.triangles = drawn_triangles(character) if triangles is None else triangles
+        self.used = np.unique(self.triangles)
+        self.tree = SurfaceTree(at_rest(character), self.triangles)
+        self._shares = _vertex_areas(at_rest(character), self.triangles)[self.used]
+        self._kept: dict[int, Array] = {}
+
+    def positions(self, pose: int) -> Array:
+        """The character's vertices in a candidate pose, `(V, 3)`."""
+        if pose not in self._kept:
+            self._kept[pose] = posed(self.character, self.motion.poses[pose])
+        return self._kept[pose]
+
+    def size(self) -> float:
+        """The largest side of the box around the character at rest."""
+        points = at_rest(self.character)[self.used]
+        return float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+
+    def distance(self, level: Character) -> Distance:
+        """How far a level is off at worst and on average."""
+        triangles = drawn_triangles(level)
+        if not len(self.triangles):
+            return Distance(0.0, 0.0)
+        if not len(triangles):  # nothing is left: everything is as far off as the character is large
+            return Distance(self.size(), self.size())
+        probe = _Probe(self, level, triangles)
+        first = self.motion.diverse(DIVERSE)
+        seen = {int(f): probe.measured(int(f)) for f in first}
+        mean = float(np.mean([probe.mean(m) for m in seen.values()]))
+        order = np.argsort(-probe.followed(seen), kind="stable")
+        each = len(self.used) + len(probe.owner)
+        more = max(WORST, IN_FULL // each - len(seen)) if each < SMALL else WORST
+        for f in [int(f) for f in order if int(f) not in seen][:more]:
+            seen[f] = probe.measured(f)
+        return Distance(MARGIN * probe.bound(seen), mean)
+
+
+class _Probe:
+    """One level being measured."""
+
+    def __init__(self, metric: ErrorMetric, level: Character, triangles: Array) -> None:
+        self.metric, self.level, self.triangles = metric, level, triangles
+        rest = at_rest(level)
+        self.tree = SurfaceTree(rest, triangles)
+        self.owner, self.share = _spread_points(rest, triangles, max(len(metric.used), 2 * len(triangles)))
+        self.guess_out = np.full(len(metric.used), -1, np.int32)
+        self.guess_back = np.full(len(self.owner), -1, np.int32)
+        self._threads = thread_count(None)
+
+    def _points(self, positions: Array) -> Array:
+        corners = positions[self.triangles[self.owner]]
+        share = self.share
+        return corners[:, 0] * share[:, :1] + corners[:, 1] * share[:, 1:2] + corners[:, 2] * share[:, 2:]
+
+    def _level_positions(self, poses: Pose) -> Array:
+        return posed(self.level, cut_pose(poses, len(self.level.skeleton)))
+
+    def measured(self, pose: int) -> Measured:
+        return self._measured(
+            self.metric.positions(pose), self._level_positions(self.metric.motion.poses[pose])
+        )
+
+    def bound(self, seen: dict[int, Measured]) -> float:
+        """The farthest that any point of either surface is from the other: in the worst poses seen and in those around the
+        worst, over all points and not only those that were measured."""
+        motion = self.metric.motion
+        order = sorted(seen, key=lambda f: -seen[f].worst)
+        worst, poses = seen[order[0]].worst, [motion.poses[f] for f in order]
+        between = motion.around(order[0], BETWEEN)
+        for k in range(BETWEEN if between is not None else 0):
+            other = between[k]  # type: ignore[index]
+            found = self._measured(posed(self.metric.character, other), self._level_positions(other)).worst
+            if found > worst:
+                worst, poses = found, [other, *poses]
+        if worst <= NOTHING * self.metric.size():
+            return worst
+        bound = worst
+        for pose in poses[: max(1, min(8, 3 * SMALL // max(1, len(self.metric.triangles))))]:
+            theirs, ours = posed(self.metric.character, pose), self._level_positions(pose)
+            self.tree.fit(ours)
+            self.metric.tree.fit(theirs)
+            bound = max(bound, self._farthest(self.tree, theirs, self.metric.triangles, worst))
+            bound = max(bound, self._farthest(self.metric.tree, ours, self.triangles, worst))
+        return bound
+
+    def _farthest(self, tree: SurfaceTree, positions: Array, triangles: Array, floor: float) -> float:
+        near, off = np.zeros(len(positions), np.int32), np.zeros(len(positions), np.float32)
+        used = np.unique(triangles)
+        found = np.full(len(used), -1, np.int32)
+        off[used] = tree.distances(positions[used], found, threads=self._threads)
+        near[used] = found
+        return farthest(
+            tree, positions[triangles], off[triangles], near[triangles], floor, threads=self._threads
+        )
+
+    def _measured(self, theirs: Array, ours: Array) -> Measured:
+        self.tree.fit(ours)
+        self.metric.tree.fit(theirs)
+        threads = self._threads
+        return Measured(
+            self.tree.distances(theirs[self.metric.used], self.guess_out, threads=threads),
+            self.metric.tree.distances(self._points(ours), self.guess_back, threads=threads),
+        )
+
+    def mean(self, measured: Measured) -> float:
+        out = np.average(measured.out, weights=self.metric._shares) if self.metric._shares.sum() > 0 else 0.0
+        return float((out + measured.back.mean()) / 2)
+
+    def followed(self, seen: dict[int, Measured]) -> Array:
+        """For every candidate pose how far the level is off at some places: those that came out worst so far, and others
+        spread over the character, `(F,)`."""
+        metric, motion = self.metric, self.metric.motion
+        worst = np.zeros(len(motion))
+        if len(seen) == len(motion):
+            return worst
+        count = max(FEWEST, FOLLOWED // len(motion))
+        out = np.max([m.out for m in seen.values()], axis=0)
+        spread = np.arange(0, len(out), max(1, 2 * len(out) // count))
+        rows = np.union1d(np.argsort(-out, kind="stable")[: count // 2], spread)
+        guess = self.guess_out[rows].copy()
+        step = max(1, (1 << 22) // max(1, metric.character.vertex_count))
+        for start in range(0, len(motion), step):
+            some = motion.poses[start : start + step]
+            theirs, ours = posed(metric.character, some)[:, metric.used[rows]], self._level_positions(some)
+            for k in range(len(theirs)):
+                self.tree.fit(ours[k])
+                worst[start + k] = self.tree.distances(theirs[k], guess).max(initial=0.0)
+        return worst
+
+
+def _areas(positions: Array, triangles: Array) -> Array:
+    a, b, c = (positions[triangles[:, k]].astype(np.float64) for k in range(3))
+    return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+
+
+def _vertex_areas(positions: Array, triangles: Array) -> Array:
+    area = _areas(positions, triangles)
+    return np.bincount(triangles.ravel(), np.repeat(area / 3, 3), minlength=len(positions))
+
+
+def _spread_points(positions: Array, triangles: Array, count: int) -> tuple[Array, Array]:
+    """About `count` points spread evenly over a surface, and the corners: the triangle of each `(P,)` and the shares of
+    that triangle's corners `(P, 3)` float32."""
+    area = _areas(positions, triangles)
+    total = area.sum()
+    each = np.ceil(count * area / total).astype(np.int64) if total > 0 else np.ones(len(area), np.int64)
+    owner = np.repeat(np.arange(len(triangles)), each)
+    k = np.arange(len(owner)) - np.repeat(np.cumsum(each) - each, each)
+    # The additive recurrence of the plastic number is even over a square; folding it makes it even over a triangle.
+    u, v = (0.5 + k * 0.7548776662466927) % 1, (0.5 + k * 0.5698402909980532) % 1
+    over = u + v > 1
+    u, v = np.where(over, 1 - u, u), np.where(over, 1 - v, v)
+    first = k == 0  # one point is in the middle
+    u, v = np.where(first, 1 / 3, u), np.where(first, 1 / 3, v)
+    _, at = np.unique(triangles, return_index=True)
+    owner = np.concatenate([owner, at // 3])
+    share = np.concatenate([np.stack([1 - u - v, u, v], axis=1), np.eye(3)[at % 3]])
+    return owner, share.astype(np.float32)

@@ -1,0 +1,270 @@
+"""How two skeletons stand to each other: the map between them, the postures they are compared in, their sizes and feet, and
+the turn from one's world to the other's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.animation.kinematics import to_model
+from marrow.animation.sampling import sample
+from marrow.math import quaternion
+from marrow.model import Character, Clip, Pose, Skeleton
+from marrow.model.clip import PATHS
+from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
+from marrow.motion.bone_map import BODY, BoneMap, RetargetError
+from marrow.motion.contacts import feet_points, feet_shape, same_feet
+from marrow.motion.posture import Posture, flat_feet, leg_length, model_rotations, posture, rest_posture
+from marrow.motion.retarget_rotations import model_of
+from marrow.motion.rig import find_rig
+from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
+from marrow.motion.soles import find_soles
+from marrow.motion.tree import carried_by
+from marrow.report import ReportBuilder
+
+__all__ = ["Fit", "moved_joints"]
+
+Array = NDArray[Any]
+Chains = Mapping[str, tuple[int, ...]]
+
+
+class Fit:
+    """What a `Retargeter` knows of its two skeletons before any clip comes."""
+
+    source: Skeleton
+    target: Skeleton
+    source_character: Character | None
+    target_character: Character | None
+    map: BoneMap
+    names: tuple[str, str]
+    _lines: ReportBuilder
+    _example: Clip | None
+    _given_scale: float | None
+    _units: float | None
+    _found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]]
+
+    def _need_a_body(self) -> None:
+        missing = sorted(n for n in BODY if n not in self.map)
+        short = [
+            n
+            for n in ("left_leg", "right_leg")
+            if n in self.map and min(len(self.map[n].source), len(self.map[n].target)) < 3
+        ]
+        if missing or short:
+            raise RetargetError(
+                f"the map lacks {', '.join(missing + [f'the whole of {n} (upper leg, lower leg, foot)' for n in short])}"
+            )
+
+    def chains(self, side: Literal["source", "target"]) -> dict[str, tuple[int, ...]]:
+        return {c.name: getattr(c, side) for c in self.map}
+
+    def _plan(self) -> None:
+        if not self.map.humanoid:
+            self._plan_by_name()
+            return
+        self._need_a_body()
+        mine, theirs = self.chains("source"), self.chains("target")
+        self.rest_s, self.rest_t = rest_posture(self.source, mine), rest_posture(self.target, theirs)
+        self._from = posture(self.source, mine, self.source_character)
+        self._to = posture(self.target, theirs, self.target_character)
+        ankles = [None, None] if self._from.stance and self._to.stance else self._stand(mine, theirs)
+        uneasy = not (self._from.stance and self._to.stance)
+        roughly, exactly = shares_frames(self.map, self._from, self._to)
+        self.shared = exactly or (uneasy and roughly)
+        for who, found in ((self.names[0], self._from), (self.names[1], self._to)):
+            if found.of == "bind pose":
+                self._lines.add(
+                    "info",
+                    "rest pose",
+                    f"{who} rests in a moment of motion; the pose its mesh was bound in is used",
+                )
+            elif not found.stance and not self.shared:
+                self._lines.add(
+                    "warning",
+                    "rest pose",
+                    f"{who} rests in no stance; where its feet and trunk point is a guess",
+                )
+        for who, skeleton, chains in (
+            (self.names[0], self.source, mine),
+            (self.names[1], self.target, theirs),
+        ):
+            if np.linalg.det(skeleton.rest_model[chains["hips"][0], :, :3].astype(np.float64)) < 0:
+                raise RetargetError(
+                    f"{who} is mirrored by a negative scale at rest; apply the scale in the tool that made it"
+                )
+        legs = leg_length(self.rest_s.place, mine), leg_length(self.rest_t.place, theirs)
+        if min(legs) <= 0 or not np.isfinite(legs).all():
+            raise RetargetError("a body without length: the joints of its legs lie on one point at rest")
+        ratio, self.leg_t = legs[1] / legs[0], legs[1]
+        self.scale = self._given_scale or (1.0 if abs(ratio - 1) < 1e-4 else ratio)
+        height = stature(self.source, self.rest_s, mine)
+        self.source_metres = self._units or metres(height)
+        if self.source_metres != 1.0 and self._units is None:
+            self._lines.add(
+                "info", "units", f"{self.names[0]} stands {height:.4g} m tall; its lengths are taken "
+                f"{self.source_metres:.4g} times, which makes {height * self.source_metres:.3g} m (units= overrules)",
+            )  # fmt: skip
+        self.feet_s = feet_shape(self.source, mine, self._from, ankles[0])
+        self.feet_t = feet_shape(self.target, theirs, self._to, ankles[1])
+        stands = self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
+        self.sure_of_ankles = ankles[0] is not None or (self._from.of == "rest pose" and stands)
+        self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
+        size = f"hips and travel {self.scale:.4g} times" if self.scale != 1 else "legs as long"
+        feet = (
+            "of the same proportions" if self.same_proportions else "of other proportions, feet kept planted"
+        )
+        self._lines.add(
+            "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
+        )
+        if self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
+            # The same feet: what one rest pose says about its ankles holds for the other.
+            if self.sure_of_ankles and not self._to.stance:
+                self.feet_t = feet_shape(self.target, theirs, self._to, self.feet_s.ankle * ratio)
+            else:
+                self.feet_s = feet_shape(self.source, mine, self._from, self.feet_t.ankle / ratio)
+            self.sure_of_ankles = True
+        self.soles_s = find_soles(self.source_character, mine, self._from, self.feet_s.ankle)
+        self.soles_t = find_soles(self.target_character, theirs, self._to, self.feet_t.ankle)
+        forward = self._from.frame[:, 2]
+        toes = [self._from.place[c.source[0]] - self._from.place[self.map[c.name.replace("toes", "leg")].source[2]]
+                for c in self.map if c.name.endswith("_toes")]  # fmt: skip
+        if self._from.stance and toes and float(np.mean([t @ forward for t in toes])) < 0:
+            self._lines.add(
+                "warning", "map", f"{self.names[0]}: its toes point backwards; left and right may be swapped"
+            )
+
+    def _stand(self, mine: Chains, theirs: Chains) -> list[float | None]:
+        """For bodies that rest in a moment of motion: their feet as they stand in their own motion, and how high their
+        ankles are then."""
+        ankles: list[float | None] = [None, None]
+        for k, (found, skeleton, chains, character) in enumerate(
+            (
+                (self._from, self.source, mine, self.source_character),
+                (self._to, self.target, theirs, self.target_character),
+            )
+        ):
+            clips = list(character.clips.values()) if character is not None else []
+            if k == 0 and not clips and self._example is not None:
+                clips = [self._example]
+            motion = max((c for c in clips if not c.additive), key=lambda c: c.duration, default=None)
+            if found.flat or found.of != "rest pose" or motion is None or motion.duration <= 0:
+                continue
+            times = np.linspace(0.0, motion.duration, 128)
+            flat = flat_feet(found, skeleton, chains, to_model(skeleton, sample(motion, times)), times)
+            if flat is not None and k == 0:
+                self._from, ankles[0] = flat
+            elif flat is not None:
+                self._to, ankles[1] = flat
+        return ankles
+
+    def _plan_by_name(self) -> None:
+        """Skeletons that are no bodies: joints of one name turn alike, seen from both rest poses."""
+        identity = np.eye(3)
+        self.rest_s, self.rest_t = (
+            Posture(
+                model_rotations(quaternion.normalize(np.asarray(s.rest.rotation, np.float64)), s.parents),
+                s.rest_model[..., 3].astype(np.float64), identity, True, "rest pose",
+            )
+            for s in (self.source, self.target)
+        )  # fmt: skip
+        self._from, self._to, self.shared = self.rest_s, self.rest_t, False
+        self.scale = (
+            self._given_scale or self._units or size_ratio(self.map, self.rest_s.place, self.rest_t.place)
+        )
+        self.source_metres = self._units or 1.0
+        self.same_proportions = True
+        if self.scale != 1:
+            self._lines.add("info", "units", f"lengths of {self.names[0]} are taken {self.scale:.4g} times")
+
+    def world(self, pose: Pose) -> Array:
+        if not self.map.humanoid:
+            return quaternion.identity(dtype=np.float64)
+        hips = self.map["hips"].source[0]
+        few = pose[:: max(len(pose) // 32, 1)]
+        turned = model_of(self.source, few, hips)[..., :3]
+        rest = self.rest_s.rotation[hips]
+        up = quaternion.rotate(quaternion.conjugate(rest), self.rest_s.frame[:, 1])
+        size = np.linalg.norm(turned, axis=-2, keepdims=True)
+        motion_up = (turned / np.where(size > 0, size, 1) @ up).mean(axis=0)
+        world = world_turn(self.rest_s, self.rest_t, motion_up)
+        angle = float(np.degrees(quaternion.angle(world, quaternion.identity(dtype=np.float64))))
+        if angle > 1:
+            self._lines.add(
+                "info", "axes", f"{self.names[0]} faces another way; it is turned by {angle:.0f} degrees"
+            )
+        return world
+
+    def _drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
+        """What turns the target's joints in a clip that moves `moved`; clips of one file mostly share it."""
+        key = (world.tobytes(), frozenset(moved))
+        if key not in self._found:
+            self._found[key] = self._find_drivers(world, moved)
+        return self._found[key]
+
+    def _find_drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
+        found = drivers(self.map, self._from, self._to, world, shared=self.shared)
+        if not self.map.humanoid:
+            wanted = self._moved_targets(moved)
+            turns = carried_by(self.source, moved)
+            return {t: d for t, d in found.items() if turns[d.a] or t in wanted}
+        if "root" in self.map and self.map["root"].source[0] not in moved:
+            del found[self.map["root"].target[0]]
+        hips, carrier = self.map["hips"].target[0], self._carrier(found)
+        if carrier != hips:
+            # What lies above the hips in the body moves with them.
+            rest = quaternion.conjugate(self.rest_t.rotation[hips])
+            own = quaternion.multiply(
+                quaternion.multiply(found[hips].turn, rest), self.rest_t.rotation[carrier]
+            )
+            found[carrier] = replace(found[hips], turn=own)
+        # A twist joint that the clip leaves alone shares its bone's turning instead.
+        idle = {t for t in find_rig(self.target).twists if t in found and found[t].a not in moved}
+        return {t: d for t, d in found.items() if t not in idle}
+
+    def _carrier(self, found: Mapping[int, Driver]) -> int:
+        """The joint of the target that carries its body: the hips, or what lies above them in the same place, as the
+        centre of mass of a 3ds Max Biped does."""
+        joint = hips = self.map["hips"].target[0]
+        while True:
+            above = int(self.target.parents[joint])
+            if above < 0 or above in found:
+                return joint
+            if float(np.linalg.norm(self.rest_t.place[above] - self.rest_t.place[hips])) > 0.35 * self.leg_t:
+                return joint
+            joint = above
+
+    def _moved_targets(self, moved: set[int]) -> set[int]:
+        return {t for c in self.map for s, t in zip(c.source, c.target) if s in moved}
+
+    def ground(self, pose: Pose, world: Array) -> float:
+        """How high the source's ground is, in its own units. Zero, unless its motion shows another; where its rest pose
+        does not say how high ankles are (a BVH's, a moment of motion), the feet that stand do."""
+        few = pose[:: max(len(pose) // 128, 1)]
+        points = feet_points(self.source, few, self.chains("source"), self.feet_s)
+        place = quaternion.rotate(world, points.place)
+        heights = (place[..., 1] - points.rest).min(axis=(1, 2))
+        low = float(np.percentile(heights, 5))
+        if not (abs(low) < 0.3 * points.leg or 0 < low < 1.5 * points.leg):
+            self._lines.add(
+                "info", "ground",
+                f"the feet of {self.names[0]} stand at {low * self.source_metres:.2f} m; that is taken as the ground",
+            )  # fmt: skip
+            return low
+        steps = (
+            np.linalg.norm(np.diff(place, axis=0), axis=-1).min(axis=(1, 2)) if len(few) > 2 else np.zeros(0)
+        )
+        if self.sure_of_ankles or not len(steps):
+            return 0.0
+        slow = steps <= np.percentile(steps, 30)
+        low = float(np.percentile(heights[1:][slow], 10))
+        return float(low) if abs(low) < 0.12 * points.leg else 0.0
+
+
+def moved_joints(clip: Clip) -> set[int]:
+    """The joints that a clip turns, moves or scales."""
+    table = clip.tracks.table
+    return {int(j) for j in np.unique(table["target"][table["path"] != PATHS.index("morph")])}

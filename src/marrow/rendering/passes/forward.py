@@ -1,0 +1,150 @@
+"""The forward path: every section is lit as it is drawn, with several samples a pixel."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from marrow.rendering.drawlist import Draw, DrawList
+from marrow.rendering.passes.clustered_lights import LAMP, LAMP_GRID
+from marrow.rendering.recorder import Recorder
+from marrow.rendering.resources.frame_uniforms import FrameData
+from marrow.rendering.resources.materials import MATERIAL
+from marrow.rendering.resources.pipelines import PREMULTIPLIED, Pipelines, vertex_buffers
+from marrow.rendering.resources.targets import DEPTH, HDR, Targets
+from marrow.rendering.resources.uniforms import CASCADE, FRAME
+from marrow.rendering.resources.wgsl import source
+
+__all__ = ["COMMON", "LIGHTING", "LIT", "ForwardPath", "FragmentStage"]
+
+COMMON = (CASCADE.wgsl, FRAME.wgsl, "common", "shadow")
+"""Pieces of every shader that looks at shadows."""
+LIGHTING = (LAMP.wgsl, LAMP_GRID.wgsl, "ambient", "lamps", "lamp_light", "lighting")
+"""Pieces of every shader that lights a surface."""
+
+
+class FragmentStage(NamedTuple):
+    """What fragments of sections end in: pieces of shader, the entry among them, formats of the targets."""
+
+    pieces: tuple[str, ...]
+    entry: str
+    formats: tuple[str, ...]
+
+
+LIT = FragmentStage(("brdf", *LIGHTING, "forward"), "fragment_main", (HDR,))
+COVERED = LIT._replace(entry="fragment_masked")
+"""Masks with several samples a pixel."""
+
+
+class ForwardPath:
+    """Draws a list into the targets: opaque sections, the ground, then what is translucent, far things first."""
+
+    def __init__(self, frame: FrameData, draws: DrawList, pipelines: Pipelines) -> None:
+        self.frame, self.list, self.pipelines = frame, draws, pipelines
+
+    def encode(self, encoder: Any, targets: Targets, ground: bool, timer: Any = None) -> None:
+        color: dict[str, Any] = {"load_op": "clear", "clear_value": (0, 0, 0, 0)}
+        if targets.many_view is None:
+            color.update(view=targets.light_view, store_op="store")
+        else:
+            color.update(view=targets.many_view, resolve_target=targets.light_view, store_op="discard")
+        step = encoder.begin_render_pass(
+            color_attachments=[color],
+            depth_stencil_attachment={
+                "view": targets.depth_view,
+                "depth_load_op": "clear",
+                "depth_store_op": "store",
+                "depth_clear_value": 0.0,
+            },
+            **({} if timer is None else timer.writes("forward")),
+        )
+        step.set_bind_group(0, self.frame.group)
+        recorder = Recorder(step)
+        for draw in self.list.opaque:
+            recorder.draw(self.pipeline(draw, targets.samples, None), draw)
+        self.draw_over(step, targets.samples, ground)
+        step.end()
+
+    def draw_over(self, step: Any, samples: int, ground: bool) -> None:
+        """Records what is seen through: the ground, then blended sections, far ones first."""
+        if ground:
+            step.set_pipeline(self.ground_pipeline(samples))
+            step.draw(4)
+        recorder = Recorder(step)
+        for draw in self.list.blended:
+            # Back faces first: they are behind the front ones.
+            sides = ("front", "back") if draw.material.material.double_sided else ("back",)
+            for cull in sides:
+                recorder.draw(self.pipeline(draw, samples, cull), draw)
+
+    def pipeline(self, draw: Draw, samples: int, blended: str | None, stage: FragmentStage = LIT) -> Any:
+        """`blended` names the side that is left out, None for opaque sections. `stage` is what fragments end in."""
+        geometry, material = draw.geometry, draw.material
+        if stage is LIT and samples > 1 and not blended and material.material.alpha_mode == "mask":
+            stage = COVERED
+        lit = stage.pieces is LIT.pieces
+        lamps = lit and self.frame.lamps.count > 0
+        two_sided = material.material.double_sided
+        key = (
+            stage.entry, samples, blended, geometry.uv_stride, geometry.color_stride, draw.has_normals,
+            draw.has_tangents, draw.mirrored, two_sided, material.constants, lamps, draw.painted,
+        )  # fmt: skip
+        found = self.pipelines.find(key)
+        if found is not None:
+            return found
+        has = {
+            "HAS_NORMALS": float(draw.has_normals),
+            "HAS_TANGENTS": float(draw.has_tangents),
+            "IS_PAINTED": float(draw.painted),
+        }
+        constants = {**dict(material.constants), **has}
+        if lit:
+            constants |= {"LAMPS": float(lamps), "COVERAGE": float(stage is COVERED)}
+        if blended:
+            constants["IS_BLENDED"] = 1.0
+        return self.pipelines.make(
+            key,
+            source(*COMMON, MATERIAL.wgsl, "vertex", "surface", "paint", *stage.pieces),
+            [self.frame.layout, self.list.materials.layout, self.list.layout],
+            vertex={
+                "entry_point": "vertex_main",
+                "constants": has,
+                "buffers": vertex_buffers(geometry.uv_stride, geometry.color_stride),
+            },
+            fragment={
+                "entry_point": stage.entry,
+                "constants": constants,
+                "targets": [
+                    {"format": f, **({"blend": PREMULTIPLIED} if blended else {})} for f in stage.formats
+                ],
+            },
+            primitive={
+                "topology": "triangle-list",
+                "front_face": "cw" if draw.mirrored else "ccw",
+                "cull_mode": blended or ("none" if two_sided else "back"),
+            },
+            depth_stencil={
+                "format": DEPTH,
+                "depth_write_enabled": not blended,
+                "depth_compare": "greater-equal" if blended else "greater",
+            },
+            multisample={"count": samples},
+        )
+
+    def ground_pipeline(self, samples: int) -> Any:
+        lamps = self.frame.lamps.count > 0
+        key = ("ground", samples, lamps)
+        found = self.pipelines.find(key)
+        return found or self.pipelines.make(
+            key,
+            source(*COMMON, "brdf", *LIGHTING, "ground"),
+            [self.frame.layout],
+            vertex={"entry_point": "ground_vertex"},
+            fragment={
+                "entry_point": "ground_fragment",
+                "constants": {"LAMPS": float(lamps), "LAMPS_MATT": 1.0},
+                "targets": [{"format": HDR, "blend": PREMULTIPLIED}],
+            },
+            primitive={"topology": "triangle-strip"},
+            depth_stencil={"format": DEPTH, "depth_write_enabled": False, "depth_compare": "greater"},
+            multisample={"count": samples},
+        )
