@@ -126,7 +126,7 @@ def test_the_compiled_control_pass_does_what_the_plain_one_does(monkeypatch):
     monkeypatch.setattr(jobs, "_native", lambda kernel: None)
     plain.update(np.zeros(3))
     fast.update(np.zeros(3))
-    frame = plain._pass._frame
+    frame = plain.kernels._frame
     frame.entry, frame.argument = control_kernel.update_graph.run_plainly, frame
     for step in range(30):
         for control in (fast, plain):
@@ -159,7 +159,7 @@ def test_threads_compute_the_same_poses():
         np.testing.assert_array_equal(one.instance, three.instance)
         np.testing.assert_array_equal(one.time, three.time)
         np.testing.assert_array_equal(crowds[0].root.motion.translation, crowds[1].root.motion.translation)
-    assert len(crowds[1]._runtime.control._pass.chunks) == 63
+    assert len(crowds[1]._runtime.control.kernels.chunks) == 63
     with pytest.raises(mw.MarrowError, match="threads"):
         mw.Animator(STICK, threads=0)
 
@@ -386,7 +386,7 @@ def test_room_grows_only_where_it_is_short():
     for k in range(16):
         crowd["go"] = k % 2 == 0
         crowd.update(0.05)
-        rooms.append((len(control._pass.events), len(control.programs.operations)))
+        rooms.append((len(control.kernels.events), len(control.programs.operations)))
         crowd.instances.reset([0])
     assert len(set(rooms[1:])) == 1
     assert rooms[-1][0] == 4 * control_chunks.MOST_EVENTS
@@ -397,8 +397,8 @@ def test_rooms_hold_all_that_long_steps_tell():
     crowd = mw.Animator(STICK, graph, count=3)
     crowd.update(100.0)
     assert np.bincount(crowd.events.instance).tolist() == [5000] * 3
-    before = len(crowd._runtime.control._pass.events)
+    before = len(crowd._runtime.control.kernels.events)
     assert before <= 4 * 3 * 5000
     for _ in range(3):
         crowd.update(100.0)
-    assert len(crowd._runtime.control._pass.events) == before
+    assert len(crowd._runtime.control.kernels.events) == before

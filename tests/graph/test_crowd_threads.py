@@ -88,7 +88,7 @@ def test_any_number_of_threads_gives_the_same(all_threads, workers):
                 crowd.instances.reset([0, 7])
             crowd.update(1 / 30 if step % 2 or len(dt) != crowd.count else dt)
         same(*crowds)
-    assert len(crowds[1]._runtime.control._pass.chunks) > 1
+    assert len(crowds[1]._runtime.control.kernels.chunks) > 1
 
 
 @pytest.mark.parametrize("workers", [3])
@@ -126,7 +126,7 @@ def test_of_more_than_can_be_told_each_keeps_some(all_threads, monkeypatch):
     crowd = mw.Animator(STICK, busy, count=40, threads=4)
     crowd.update(0.2)
     events = crowd._runtime.control.events
-    assert len(crowd._runtime.control._pass.events) <= 1 << 15
+    assert len(crowd._runtime.control.kernels.events) <= 1 << 15
     assert (np.diff(events["instance"]) >= 0).all() and len(np.unique(events["instance"])) == 40
 
 

@@ -76,9 +76,8 @@ class GraphControl(SlotControl):
         self.store = instance_store(compiled, count, self.lasting)
         """All that belongs to the instances."""
         self.programs = Programs(compiled, count, chunk_size(count, threads))
-        self.events = np.zeros(0, ct.HAPPENED)
-        """What happened in the last update."""
-        self._pass = ControlPass(compiled, threads)
+        self._told: Array | None = np.zeros(0, ct.HAPPENED)
+        self.kernels = ControlPass(compiled, threads)
         self._warned = False
 
     # -- time -----------------------------------------------------------------------------------------------------
@@ -135,20 +134,42 @@ class GraphControl(SlotControl):
         before = copied(self.state) if longest > LONG_STEP else None
         inside = self.lasting.before(self.events)
         room = self._room()
-        events, missed, endless = self._run(dt, moving=True)
+        _, missed, endless = self._run(dt, moving=True)
         while before is not None and missed:
-            self._pass.grow(self.programs)
+            self.kernels.grow(self.programs)
             if self._room() == room:  # as much as there may be
                 break
             room, store.state = self._room(), copied(before)
-            events, missed, endless = self._run(dt, moving=True)
-        self.events = self._pass.told(events)
+            _, missed, endless = self._run(dt, moving=True)
+        self.events = self.kernels.told()
         if not missed:
             self.events = self.lasting.close(self.events, inside, store.state.instances, store.lasting)
         if store.handover is not None:
             write_handover(self, self.programs, np.arange(self.count))
         if missed or endless:
             self._warn()
+
+    def finish(self, seconds: float) -> None:
+        """Where an update that was made elsewhere (`QuickStep`) ran out of room, or has something to say."""
+        _, missed, endless = self.kernels.finish(self.store, self.programs, self.kept_at, seconds)
+        if missed or endless:
+            self._warn()
+
+    @property
+    def events(self) -> Array:
+        """What happened in the last update."""
+        if self._told is None:
+            self._told = self.kernels.told()
+        return self._told
+
+    @events.setter
+    def events(self, events: Array) -> None:
+        self._told = events
+
+    def forget_moment(self) -> None:
+        """The next update is made: what was put together of the last one no longer holds."""
+        self._told = None
+        self.programs.forget()
 
     def take_events(self, old: GraphControl) -> None:
         """Goes on with the events that have begun in another graph of the same character, and have to end."""
@@ -193,20 +214,20 @@ class GraphControl(SlotControl):
         step = chunk_size(self.count, self.threads)
         if self.programs.step != step or self.programs.count != self.count:
             self.programs = Programs(self.compiled, self.count, step)
-        return self._pass.run(self.store, self.programs, self.kept_at, dt, moving=moving)
+        return self.kernels.run(self.store, self.programs, self.kept_at, dt, moving=moving)
 
     @property
     def work(self) -> Array:
         """What was last seen of every node, of the instance that was at hand last."""
-        return self._pass.work
+        return self.kernels.work
 
     def _room(self) -> int:
         """How many events and operations fit."""
-        return len(self._pass.events) + len(self.programs.operations)
+        return len(self.kernels.events) + len(self.programs.operations)
 
     def _warn(self) -> None:
         """What could not be done is said, once."""
-        chunks = self._pass.chunks
+        chunks = self.kernels.chunks
         if self._warned:
             return
         events, operations = int(chunks["missed_events"].sum()), int(chunks["missed_operations"].sum())

@@ -19,6 +19,7 @@ from marrow.kernels.control import update_graph
 from marrow.kernels.control_chunks import MOST_EVENTS, gather_chunks
 from marrow.kernels.control_tables import KeptState, Workspace
 from marrow.kernels.jobs import Job, JobChain, worth
+from marrow.kernels.language.kernel import CallFrame
 from marrow.kernels.memory import packed
 
 __all__ = ["ControlPass", "chunk_size"]
@@ -53,7 +54,8 @@ class ControlPass:
         """Room for events, each chunk's behind that of the one before."""
         self._told = np.zeros(0, ct.HAPPENED)
         self._own = [self._room_of_a_thread()]
-        self._bound: tuple[Any, ...] = ()
+        self.bound: tuple[Any, ...] = ()
+        """The arrays that the frames were made with."""
         self._no_dt = np.zeros(0)
 
     def _room_of_a_thread(self) -> dict[str, Array]:
@@ -73,7 +75,7 @@ class ControlPass:
     # -- the kernels' frames --------------------------------------------------------------------------------------
     def _bind(self, store: InstanceStore, programs: Programs, kept_at: int) -> None:
         """Makes frames with the arrays of this moment, unless they are there."""
-        bound = self._bound
+        bound = self.bound
         if (
             bound
             and bound[0] is store.state
@@ -85,7 +87,7 @@ class ControlPass:
             and bound[6] == kept_at
         ):
             return
-        self._bound = (
+        self.bound = (
             store.state, store.travel, store.vectors, programs, programs.operations, self.events, kept_at,
         )  # fmt: skip
         for own in self._own:
@@ -111,6 +113,23 @@ class ControlPass:
         self._gathering.set(0, len(self.chunks), max(len(self.chunks), 1), 1)
         self._chain = JobChain(self._job, self._gathering)
         self._staffed = 1
+
+    def chains(self, count: int, pose: CallFrame) -> tuple[CallFrame, CallFrame, tuple[JobChain, JobChain]]:
+        """For a crowd of one chunk: the frames of the two kernels, and calls that run them, by themselves and with
+        the pose kernel behind them."""
+
+        def own() -> tuple[Job, Job]:
+            update, gathering = (
+                Job(self._frame, "first", "last", chunk="chunk"),
+                Job(self._gather, "first", "last"),
+            )
+            update.set(0, count, max(count, 1), 1)
+            gathering.set(0, 1, 1, 1)
+            return update, gathering
+
+        posing = Job(pose, "n0", "n1")
+        posing.set(0, count, max(count, 1), 1)
+        return self._frame, self._gather, (JobChain(*own()), JobChain(*own(), posing))
 
     def _staff(self, workers: int) -> None:
         """Has room for so many threads."""
@@ -154,11 +173,20 @@ class ControlPass:
             self._staff(workers)
         self._job.set(0, count, programs.step, workers)
         self._chain.run()
-        if self._gather.words[_RESULTS]:
+        events, missed, endless = self.finish(store, programs, kept_at, dt)
+        programs.kept = moving and bool(
+            self._gather.words[_RESULTS + 1] or self.compiled.functions or self.compiled.keeps
+        )
+        return events, missed, endless
+
+    def finish(
+        self, store: InstanceStore, programs: Programs, kept_at: int, dt: Array | float
+    ) -> tuple[int, int, int]:
+        """Goes on with what stopped for want of room; returns what `run` does."""
+        if self._gather.words[_RESULTS + 3]:
             self._go_on(store, programs, kept_at, dt)
         found = self._gather.words
-        programs.kept = moving and bool(found[_RESULTS + 1] or self.compiled.functions or self.compiled.keeps)
-        return found[_RESULTS + 2], found[_RESULTS + 3], found[_RESULTS + 4]
+        return found[_RESULTS + 2], found[_RESULTS + 4], found[_RESULTS + 5]
 
     def _say(self, dt: Array | float) -> None:
         """Seconds that pass, for all or for each."""
@@ -173,9 +201,9 @@ class ControlPass:
         """What the calling thread last saw of every node."""
         return self._own[0]["work"]
 
-    def told(self, count: int) -> Array:
-        """The `count` events of the last pass, in the order of the instances."""
-        return (self.events if len(self.chunks) == 1 else self._told)[:count]
+    def told(self) -> Array:
+        """The events of the last pass, in the order of the instances."""
+        return (self.events if len(self.chunks) == 1 else self._told)[: self._gather.words[_RESULTS + 2]]
 
     # -- where there was too little room ------------------------------------------------------------------------------
     def _go_on(self, store: InstanceStore, programs: Programs, kept_at: int, dt: Array | float) -> None:

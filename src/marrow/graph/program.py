@@ -41,22 +41,19 @@ class Program:
     behind one another when somebody asks for `start` or `ops`.
     """
 
-    __slots__ = ("_joined", "begins", "depth", "ends", "rows")
+    __slots__ = ("begins", "depth", "ends", "joined", "rows")
 
     def __init__(self, start: Array, ops: Array, depth: int = 4) -> None:
         self.begins, self.ends, self.rows, self.depth = start[:-1], start[1:], ops, depth
-        self._joined: tuple[Array, Array] | None = (start, ops)
+        self.joined: tuple[Array, Array] | None = (start, ops)
+        """`start` and `ops`, once somebody asked for them; None before, and whenever the programs are written anew."""
 
     @classmethod
     def scattered(cls, begins: Array, ends: Array, rows: Array, depth: int) -> Program:
         """Programs that lie anywhere in `rows`."""
         made = object.__new__(cls)
-        made.begins, made.ends, made.rows, made.depth, made._joined = begins, ends, rows, depth, None
+        made.begins, made.ends, made.rows, made.depth, made.joined = begins, ends, rows, depth, None
         return made
-
-    def forget(self) -> None:
-        """They are written anew: what was put together of them no longer holds."""
-        self._joined = None
 
     @property
     def start(self) -> Array:
@@ -67,12 +64,12 @@ class Program:
         return self._together()[1]
 
     def _together(self) -> tuple[Array, Array]:
-        if self._joined is None:
+        if self.joined is None:
             start = np.zeros(len(self) + 1, np.int64)
             np.cumsum(self.ends - self.begins, out=start[1:])
             first = int(self.begins[0]) if len(self) else 0
             if np.array_equal(self.begins, first + start[:-1]):  # they do
-                self._joined = first + start, self.rows
+                self.joined = first + start, self.rows
             else:
                 ops = np.empty(int(start[-1]), OPERATION)
                 frame = join_programs.frame(
@@ -80,8 +77,8 @@ class Program:
                 )  # fmt: skip
                 workers = worth(len(ops) * SECONDS_PER_COPY, thread_count(None))
                 Job(frame, "first", "last").run(0, len(self), step=256, workers=workers)
-                self._joined = start, ops
-        return self._joined
+                self.joined = start, ops
+        return self.joined
 
     def __len__(self) -> int:
         return len(self.begins)
@@ -204,7 +201,7 @@ class PoseEvaluator:
         """A frame with all that does not change, and scratch memory of its own."""
         bank, layout, empty = self.bank, self.layout, self._empty
         work = PoseWork(
-            start=_ALL, end=_ALL, ops=np.zeros(0, OPERATION), rules=self._rules(0), bank=bank.rows,
+            before=_ALL, start=_ALL, end=_ALL, ops=np.zeros(0, OPERATION), rules=self._rules(0), bank=bank.rows,
             clip_start=bank.start, clip_frames=bank.frames, clip_rate=bank.rate, masks=self._masks.reshape(-1),
             parents=self._parents, palette_joints=self.palette.joints,
             inverse_bind=self.palette.inverse_bind.reshape(-1), memory=self._nothing, vectors=self._nothing,
@@ -286,6 +283,12 @@ class PoseEvaluator:
         self._calls.give(call)
         if wrong >= 0:
             raise unsound(program, wrong, operation)
+
+    def bound_frame(self, program: Program, memory: Array, vectors: Array) -> CallFrame:
+        """A frame of one's own to run a program with."""
+        frame = self._make_frame()
+        self._bind(frame, program, memory, vectors)
+        return frame
 
     def _bind(self, frame: CallFrame, program: Program, memory: Array, vectors: Array) -> None:
         """Puts in what changes now and then; arrays that are there already stay."""

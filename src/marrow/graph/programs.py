@@ -70,8 +70,12 @@ class Programs:
     def clear(self) -> None:
         """Before they are written anew."""
         self.kept = False
+        self.forget()
+
+    def forget(self) -> None:
+        """What was put together of them no longer holds."""
         for program in self._programs:
-            program.forget()
+            program.joined = None
 
     def grow(self) -> bool:
         """Twice the room for the programs that have less left than one instance may need (whether there are such); what is
@@ -104,7 +108,7 @@ class Programs:
         self.operations[places + lengths] = operations
         self.starts[-1, instances], self.ends[-1, instances] = places, places + lengths + 1
         self.written[-1] += len(instances)
-        self._programs[-1].forget()
+        self._programs[-1].joined = None
 
     def __len__(self) -> int:
         """How many programs each instance has."""

@@ -62,11 +62,11 @@ def gather_chunks(
     written: Out[i8[R]],
     first: int,
     last: int,
-) -> tuple[int, int, int, int, int]:
+) -> tuple[int, int, int, int, int, int]:
     """What the chunks `first..last` of a crowd have to tell: their events behind one another in `told` (where there is one chunk
-    they stay where they are), how many operations each program has in `written`. Returns how many chunks are not done,
-    how many programs keep something for later, how many events there are, how much was missed for want of room, and
-    how many instances go round for ever."""
+    they stay where they are), how many operations each program has in `written`. Returns whether anything is not as it
+    should be, how many programs keep something for later, how many events there are; how many chunks are not done, how much was
+    missed for want of room, and how many instances go round for ever."""
     unfinished, kept, found, missed, endless = 0, 0, 0, 0, 0
     for r in range(len(written)):
         written[r] = 0
@@ -83,7 +83,7 @@ def gather_chunks(
         found += me["events"] - me["first_event"]
         for r in range(len(written)):
             written[r] += regions[c, r]["cursor"] - regions[c, r]["begin"]
-    return unfinished, kept, found, missed, endless
+    return unfinished + missed + endless, kept, found, unfinished, missed, endless
 
 
 @kernel

@@ -24,7 +24,7 @@ from marrow.kernels.backend import Built, backend
 from marrow.kernels.language.kernel import CallFrame, Kernel
 from marrow.kernels.language.pool_code import HEAD, JOB, MOST_WORKERS, WORDS
 
-__all__ = ["WORTH_SECONDS", "Job", "JobChain", "thread_count", "worth"]
+__all__ = ["WORTH_SECONDS", "Job", "JobChain", "in_machine_code", "thread_count", "worth"]
 
 Array = NDArray[Any]
 WORTH_SECONDS = 40e-6
@@ -187,18 +187,19 @@ class JobChain:
 
     def __init__(self, *jobs: Job) -> None:
         self.jobs = jobs
-        self._bytes = bytearray(8 * (HEAD + WORDS * len(jobs)))
-        whole = memoryview(self._bytes).cast("q")
+        self.bytes = bytearray(8 * (HEAD + WORDS * len(jobs)))
+        whole = memoryview(self.bytes).cast("q")
         whole[0] = len(jobs)
         for k, job in enumerate(jobs):
             place = whole[HEAD + WORDS * k : HEAD + WORDS * (k + 1)]
             place[:] = job.words
             job.words = place
-        self._spread = jobs[0]._spread if all(job._spread is not None for job in jobs) else None
+        self.spread = jobs[0]._spread if all(job._spread is not None for job in jobs) else None
+        """What runs `bytes` in machine code; None where the backend has none."""
 
     def run(self) -> None:
-        if self._spread is not None:
-            self._spread(self._bytes)
+        if self.spread is not None:
+            self.spread(self.bytes)
         else:
             for job in self.jobs:
                 job._run_here()
@@ -217,6 +218,11 @@ def _module() -> Any:
         # A forked child has none of its parent's threads.
         os.register_at_fork(after_in_child=chosen.module.forget)
     return chosen.module
+
+
+def in_machine_code() -> bool:
+    """Whether jobs run in the extension module."""
+    return _module() is not None
 
 
 @functools.cache

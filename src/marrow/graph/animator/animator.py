@@ -176,6 +176,9 @@ class Animator:
         except IndexError:
             take_token(runtime, "update")
         try:
+            quick = runtime.quick
+            if quick is not None and type(dt) is float and quick.update(runtime, dt):
+                return
             if runtime.asked:
                 make_changes(runtime)
             step = steps(runtime, dt)
@@ -190,6 +193,8 @@ class Animator:
             else:
                 runtime.control.update(step)
             runtime.changed()
+            if type(dt) is float:
+                runtime.make_quick()
         finally:
             idle.append(None)
 
@@ -336,7 +341,10 @@ class Animator:
     def matrices(self) -> Array:
         """Skinning matrices `(N, J, 3, 4)`, ready for `mw.skin`, a GPU or a tensor library (see `Palette` for
         characters whose meshes disagree about a joint's bind pose)."""
-        return self._runtime.evaluate("palette", (len(self.character.palette), 3, 4))
+        runtime = self._runtime
+        runtime.wants_matrices = True
+        found: Array | None = runtime.outputs.get("palette")
+        return runtime.evaluate("palette", (len(self.character.palette), 3, 4)) if found is None else found
 
     def socket(self, name: str) -> Array:
         """Where a socket of the skeleton (or a joint) is, in model space: `(N, 3, 4)`."""

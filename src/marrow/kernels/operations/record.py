@@ -37,6 +37,7 @@ class PoseWork(NamedTuple):
     where it is empty; their outputs lie behind one another.
     """
 
+    before: i8[ANY]
     start: i8[ANY]
     end: i8[ANY]
     ops: Records[OPERATION, ANY]
