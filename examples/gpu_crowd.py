@@ -6,18 +6,18 @@ import marrow as mw
 from marrow import gpu
 
 hero = mw.samples.mannequin()
-people = mw.Animator(hero, mw.samples.mannequin_graph(), count=50)
-people["speed"] = np.linspace(0, 3.6, 50)
+people = mw.Animator(hero, mw.samples.mannequin_graph(), count=24)
+people["speed"] = np.linspace(0, 3.6, 24)
 
 crowd = gpu.Crowd(people)
 print(crowd)
 skinner = gpu.Skinner(hero, crowd.device)
-for step in range(30):
+for step in range(20):
     if step == 10:
         people.trigger("jump", instances=people["speed"] > 2)
     crowd.update(1 / 60)  # hands over programs: the GPU does the rest
     skinner.update(crowd)  # from palettes to vertices, all in GPU memory
-program = people.program
+program = people.evaluation.program
 print(f"handed over: {16 * (program.start[-1] - program.start[0]) / crowd.count:.0f} bytes for each")
 print(f"palettes: {crowd.palettes}")
 

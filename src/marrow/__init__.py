@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
-    from marrow.pictures import VideoWriter, contact_sheet, render, render_video
+    from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
     from marrow.scene import Actor, Camera, DirectionalLight, Environment, PointLight, Scene, SpotLight
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
@@ -65,6 +65,7 @@ _LATE = {
     "Renderer": "marrow.rendering",
     "Scene": "marrow.scene",
     "SpotLight": "marrow.scene",
+    "Video": "marrow.pictures",
     "VideoWriter": "marrow.pictures",
     "contact_sheet": "marrow.pictures",
     "render": "marrow.pictures",
@@ -152,6 +153,7 @@ __all__ = [
     "Texture",
     "Track",
     "Tracks",
+    "Video",
     "VideoWriter",
     "__version__",
     "additive",

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import difflib
 import errno
+import functools
 import os
-from collections.abc import Iterable
-from typing import Any
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
 
 from marrow.printing import printable
 
@@ -33,6 +35,8 @@ __all__ = [
     "WrongTypeError",
 ]
 
+Call = TypeVar("Call", bound=Callable[..., Any])
+TRACEBACK_VARIABLE = "MARROW_TRACEBACK"
 
 DISTRIBUTION = "marrow-engine"
 """What `pip install` calls the package that is imported as `marrow`."""
@@ -54,21 +58,32 @@ class WrongTypeError(ValidationError, TypeError):
 
 
 class UnknownNameError(MarrowError, KeyError):
-    """A joint, clip, socket, morph or parameter of that name does not exist; the message lists what does."""
+    """A joint, clip, socket, morph or parameter of that name does not exist; the message names the near ones (`near`, or
+    those that read alike), or lists what does (`listed`: in other words)."""
 
-    def __init__(self, kind: str, name: object, known: Iterable[object]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: object,
+        known: Iterable[object],
+        near: Iterable[str] = (),
+        listed: str = "",
+    ) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
+        self.near, self.listed = tuple(near), listed
         super().__init__(self._text())
 
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[object, ...]]]:
-        return type(self), (self.kind, self.name, self.known)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.kind, self.name, self.known, self.near, self.listed)
 
     def _text(self) -> str:
         names = [str(k) for k in self.known]
-        close = difflib.get_close_matches(str(self.name), names[:5000], n=3, cutoff=0.6)
+        close = self.near or _alike(str(self.name), names[:5000])
         text = f"there is no {self.kind} called {self.name!r}"
         if close:
             return f"{text}; did you mean {' or '.join(repr(c) for c in close)}?"
+        if self.listed:
+            return f"{text}; {self.listed}"
         if not names:
             return f"{text}; there are none"
         shown = ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
@@ -150,6 +165,18 @@ class GpuMemoryError(GpuError, MemoryError):
     """The GPU has not that much memory, or allows no buffer of that size."""
 
 
+def _alike(name: str, known: list[str]) -> list[str]:
+    """Names that read like `name`, best first: with other capitals, without a prefix (`Spine`, `mixamorig:Spine`)."""
+    by_word: dict[str, str] = {}
+    for one in known:
+        for word in (one, one.lower(), re.split(r"[:|/]", one)[-1].lower()):
+            by_word.setdefault(word, one)
+    close = difflib.get_close_matches(name, by_word, n=3) + difflib.get_close_matches(
+        name.lower(), by_word, n=3
+    )
+    return list(dict.fromkeys(by_word[word] for word in close))[:3]
+
+
 def file_error(error: OSError, told: str, path: object, *, remedy: str = "") -> FormatError:
     """What the system says about a file, as an error of ours: `told` ("cannot be read") and the reason."""
     kind = MissingFileError if isinstance(error, FileNotFoundError) else FormatError
@@ -160,3 +187,21 @@ def _format_error(
     kind: type[FormatError], message: str, path: object, place: str, remedy: str
 ) -> FormatError:
     return kind(message, path=path, place=place, remedy=remedy)
+
+
+def told_at_the_call(function: Call) -> Call:
+    """Has a public function raise marrow's own errors as if it saw the mistake itself: their traceback ends at the call,
+    and a notebook shows a line instead of a page. Faults inside marrow keep theirs; `MARROW_TRACEBACK=full` keeps all."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        __tracebackhide__ = True  # IPython and pytest leave this frame out
+        try:
+            return function(*arguments, **options)
+        except MarrowError as error:
+            if os.environ.get(TRACEBACK_VARIABLE) == "full":
+                raise
+            error.__suppress_context__ = True
+            raise error.with_traceback(None)  # noqa: B904  # MARROW_TRACEBACK=full shows the frames inside marrow
+
+    return cast(Call, call)

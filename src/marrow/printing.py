@@ -59,9 +59,12 @@ def _escaped(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def warn(message: str, *, stacklevel: int = 1) -> None:
-    """`warnings.warn` for messages with names in them."""
-    warnings.warn(printable(message), stacklevel=stacklevel + 1)
+def warn(message: str) -> None:
+    """`warnings.warn` for messages with names in them, told of the line outside marrow that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "marrow":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(printable(message), stacklevel=level)
 
 
 def logger(name: str) -> logging.Logger:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from marrow.display.cards import card, counted, table
 from marrow.errors import OutOfRangeError, ValidationError
 from marrow.printing import one_line
 
@@ -18,6 +19,8 @@ Kind = Literal["info", "repaired", "dropped", "warning"]
 """`info`: worth knowing. `repaired`: the data was wrong and was mended. `dropped`: the file holds something marrow
 does not keep. `warning`: kept as it is, but likely not what the author meant."""
 KINDS = get_args(Kind)
+SHOWN = 20
+"""Lines on a card in a notebook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +48,21 @@ class ReportLine:
         return f"{self.kind}: {self.place}: {self.message}" if self.place else f"{self.kind}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report(Sequence[ReportLine]):
     """The lines an importer wrote, in order. Empty when the file needed nothing."""
 
     lines: tuple[ReportLine, ...] = ()
 
     __array_ufunc__ = None
+
+    def __post_init__(self) -> None:
+        lines = tuple(self.lines) if isinstance(self.lines, (tuple, list)) else (self.lines,)
+        if not all(isinstance(line, ReportLine) for line in lines):
+            raise ValidationError(
+                f"Report.lines: expected a tuple of ReportLine, got {type(self.lines).__name__}"
+            )
+        object.__setattr__(self, "lines", lines)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -67,6 +78,22 @@ class Report(Sequence[ReportLine]):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.lines)) or "nothing to report"
+
+    @property
+    def counts(self) -> str:
+        """How many lines there are of each kind, the worst first: `2 warning, 5 info`."""
+        found = {kind: sum(line.kind == kind for line in self.lines) for kind in reversed(KINDS)}
+        return ", ".join(f"{count} {kind}" for kind, count in found.items() if count)
+
+    def __repr__(self) -> str:
+        return f"Report({counted(len(self), 'line')}: {self.counts})" if self.lines else f"Report({self})"
+
+    def _repr_html_(self) -> str:
+        worst_first = sorted(self.lines, key=lambda line: -KINDS.index(line.kind))
+        rows = [(line.kind, line.place, line.message) for line in worst_first[:SHOWN]]
+        more = f"and {len(self) - SHOWN:,} more: print(report)" if len(self) > SHOWN else ""
+        name = f"{counted(len(self), 'line')}: {self.counts}" if self.lines else str(self)
+        return card("Report", name, table(rows, longest=160) if rows else "", note=more)
 
     def __add__(self, other: Report) -> Report:
         if not isinstance(other, Report):

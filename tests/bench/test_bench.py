@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,8 @@ from marrow.bench.body import random_pose, synthetic_body
 from marrow.bench.harness import Contest
 from marrow.bench.rivals import numpy_dense, numpy_gather, scipy_sparse
 from marrow.bench.twins import load_twins
+from marrow.cli.app import run
+from marrow.cli.bench import ONE_THREAD
 from marrow.skinning import skin, skinning_matrices
 from marrow.skinning.layout import layout_of
 from surroundings import missing
@@ -92,15 +94,29 @@ def test_ratios_and_goals():
     assert "| b |" in report.as_markdown([summary], {"x": {"y": 1.0}}, report.machine())
 
 
-def test_command_prints_json():
-    done = subprocess.run(
-        [sys.executable, "-m", "marrow", "bench", "core", "--json", "--no-growth", "--seconds", "0.01"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    printed = json.loads(done.stdout)
+def test_command_prints_json(monkeypatch, capsys):
+    for name, value in ONE_THREAD.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(core, "contests", partial(core.contests, vertices=700, frames=3))
+    assert run(["bench", "core", "--json", "--no-growth", "--seconds", "0.001"]) == 0
+    printed = json.loads(capsys.readouterr().out)
     assert printed["machine"]["marrow"] and any("linear" in c["title"] for c in printed["contests"])
+
+
+def test_command_runs_again_on_one_thread(monkeypatch):
+    calls = []
+    monkeypatch.setattr("sys.argv", ["marrow", "bench", "core", "--json"])
+    monkeypatch.setenv(next(iter(ONE_THREAD)), "7")
+    monkeypatch.setattr(
+        subprocess, "run", lambda c, env: calls.append((c, env)) or subprocess.CompletedProcess(c, 3)
+    )
+    with pytest.raises(SystemExit, match="3"):
+        run(["bench", "core", "--json"])
+    ((command, environment),) = calls
+    assert (
+        command[1:] == ["-m", "marrow", "bench", "core", "--json"]
+        and ONE_THREAD.items() <= environment.items()
+    )
 
 
 def test_loading_the_twins_leaves_small_numbers_alone(twins):

@@ -11,7 +11,7 @@ from worlds import still
 import marrow as mw
 from marrow.errors import ValidationError
 from marrow.graph import ClipNode, Graph, Parameter, State, StateMachine, Transition
-from marrow.graph.program import PoseEvaluator
+from marrow.graph.pose_program import PoseEvaluator
 
 
 def same(quick, slow):

@@ -79,5 +79,5 @@ def test_plain_data_is_a_dictionary_of_it(wrong: Any) -> None:
 
 @pytest.mark.parametrize("wrong", [3, {"hips": "a"}, {"hips": 7}, {"hips": 0, "spine": 0}, {1: 0}])
 def test_bones_of_a_body_are_joints_of_their_own(wrong: Any) -> None:
-    with pytest.raises(ValidationError, match="humanoid"):
-        mw.Skeleton(("a", "b"), [-1, 0], humanoid=wrong)
+    with pytest.raises(ValidationError, match="bones"):
+        mw.Skeleton(("a", "b"), [-1, 0], bones=wrong)

@@ -59,7 +59,7 @@ def test_a_map_given_by_hand_is_used(pair) -> None:
     [
         (
             lambda c: c["left_arm"].update(target=["Bip01 L Handle"]),
-            "no joint 'Bip01 L Handle'; did you mean 'Bip01 L Hand'",
+            "no joint called 'Bip01 L Handle'; did you mean 'Bip01 L Hand'",
         ),
         (lambda c: c["left_arm"].update(source=[]), "list of joint names"),
         (lambda c: c["left_arm"].update(source=7), "list of joint names"),

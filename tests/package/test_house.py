@@ -47,3 +47,15 @@ def test_no_package_but_the_kernels_may_know_the_compiler():
     (contract,) = (c for c in CONTRACTS if c.get("forbidden_modules") == ["llvmlite"])
     packages = {n for n in parts() if (ROOT / "src" / "marrow" / n).is_dir()}
     assert {n.removeprefix("marrow.") for n in contract["source_modules"]} == packages - {"kernels"}
+
+
+def test_the_tests_of_a_package_are_in_the_folder_of_its_name():
+    """CONTRIBUTING names the folders that are for something else."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    (others,) = re.findall(
+        r"^Folders of `tests/` that are for no one package: (.+?\.)\n\n", page, re.M | re.S
+    )
+    inside = (p for p in (ROOT / "tests").iterdir() if p.name != "__pycache__")
+    folders = {p.name for p in inside if p.is_dir() and any(p.glob("*.*"))}
+    packages = {n for n in parts() if (ROOT / "src" / "marrow" / n).is_dir()}
+    assert folders == packages | set(re.findall(r"`(\w+)/`", others))

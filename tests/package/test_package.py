@@ -54,9 +54,8 @@ def test_every_pip_line_names_the_distribution_and_an_extra_that_exists():
     for page in pages:
         text = page.read_text(encoding="utf-8")
         for line in re.findall(r"pip install ([^\n`<]+)", text):
-            if line.startswith(
-                (".", "'.[", "-e .", "{wanted}")
-            ):  # of a clone; the words of MissingExtraError
+            # Of a clone; the words of MissingExtraError; Jupyter's own.
+            if line.startswith((".", "'.[", "-e .", "{wanted}", "jupyter-server-proxy")):
                 continue
             found = re.match(r"'?marrow-engine(?:\[([a-z,]+)\])?'?", line)
             assert found, f"{page}: pip install {line}"
@@ -107,7 +106,18 @@ def test_types_that_calls_return_can_be_named():
     rooms = (mw, mw.graph, mw.motion, mw.lod, mw.scene, mw.rendering, mw.pictures, mw.windows)
     public = {name for room in rooms for name in room.__all__}
     returned = {kind for name in mw.__all__ for kind in returned_types(getattr(mw, name))}
-    generic = {"Any", "Array", "ArrayLike", "Iterator", "Kind", "Literal", "NDArray", "None", "Self"}
+    generic = {
+        "Any",
+        "Array",
+        "ArrayLike",
+        "Iterator",
+        "Kind",
+        "Literal",
+        "Mapping",
+        "NDArray",
+        "None",
+        "Self",
+    }
     assert {"Surface", "Bounds", "Pose", "SampledClip", "Palette"} <= returned
     assert not returned - public - generic
 
@@ -116,43 +126,64 @@ def text_of(example):
     return (ROOT / "examples" / example).read_text()
 
 
-WITHOUT_A_SCREEN = {"third_person_game.py": ("--headless", "320", "--pictures", ".", "--every", "150")}
-"""What examples that open a window are called with."""
+WITHOUT_A_SCREEN = ("--headless", "320", "--pictures", ".", "--every", "150")
+"""What the example that opens a window is called with."""
+EXAMPLES = sorted(p.name for p in (ROOT / "examples").glob("*.py"))
+WITH_TORCH = [name for name in EXAMPLES if "import torch" in text_of(name)]
+ONE_AFTER_THE_OTHER = """import runpy, sys
+for file in {!r}:
+    print(file, file=sys.stderr)
+    runpy.run_path(file, run_name="__main__")
+"""
+ALONE = [name for name in EXAMPLES if name not in WITH_TORCH]
 
 
-@pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.py")))
+def run_files(files, folder, *arguments):
+    """Scripts in one process, one after the other, each as the main one: starting Torch takes longer than most of them."""
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_AFTER_THE_OTHER.format([str(file) for file in files]), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", ALONE)
 def test_examples_run(example, tmp_path):
     for module in re.findall(
         r"^(?:import|from) (moderngl|pygfx)|^from (marrow) import gpu", text_of(example), re.M
     ):
         needed("wgpu" if module[1] else module[0])
-    if "import torch" in text_of(example):
-        needed("torch")
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / example), *WITHOUT_A_SCREEN.get(example, ())],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    if example == "third_person_game.py":
-        assert "1 posts fell" in done.stdout and len(list(tmp_path.glob("*.png"))) == 3
+    game = example == "third_person_game.py"
+    said = run_files([ROOT / "examples" / example], tmp_path, *(WITHOUT_A_SCREEN if game else ()))
+    if game:
+        assert "1 posts fell" in said and len(list(tmp_path.glob("*.png"))) == 3
 
 
-@pytest.mark.parametrize(
-    "page",
-    ["docs/engine.md", "docs/graph.md", "docs/kernels.md", "docs/gpu.md", "docs/torch.md"],
-)
-def test_code_on_the_page_runs(page, tmp_path):
-    """All Python blocks of a page, one after the other. Those of the front page: test_first_steps.py."""
-    if page in ("docs/gpu.md", "docs/torch.md"):
-        needed("wgpu" if page == "docs/gpu.md" else "torch")
+def code_of(page, folder):
+    """A script of all Python blocks of a page, one after the other. Those of the front page: test_first_steps.py."""
     text = (ROOT / page).read_text()
+    script = folder / f"{Path(page).stem}_page.py"
     code = "\n".join(block.partition("```")[0] for block in text.split("```python\n")[1:])
-    (tmp_path / "page.py").write_text(code, encoding="utf-8")
-    done = subprocess.run([sys.executable, "page.py"], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    script.write_text(code, encoding="utf-8")
+    return script
+
+
+def test_examples_and_the_page_of_torch_run(tmp_path):
+    needed("torch")
+    examples = [ROOT / "examples" / name for name in WITH_TORCH]
+    assert len(examples) >= 4
+    run_files([code_of("docs/torch.md", tmp_path), *examples], tmp_path)
+
+
+@pytest.mark.parametrize("page", ["docs/engine.md", "docs/graph.md", "docs/kernels.md", "docs/gpu.md"])
+def test_code_on_the_page_runs(page, tmp_path):
+    if page == "docs/gpu.md":
+        needed("wgpu")
+    run_files([code_of(page, tmp_path)], tmp_path)
 
 
 def test_kernels_keep_nan():

@@ -1,4 +1,5 @@
-"""The recipes of CONTRIBUTING.md are followed, word for word, in a copy of the repository."""
+"""The recipes of CONTRIBUTING.md are followed, word for word and all of them, in one copy of the repository: what they
+lead to works together."""
 
 import os
 import re
@@ -13,6 +14,7 @@ from surroundings import missing
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+RECIPES = re.findall(r"^## (Add an? .+)$", PAGE, re.M)
 STEP = re.compile(
     r"^(?:New file `(?P<new>[^`]+)`|In `(?P<old>[^`]+)`, (?P<where>after|before) `(?P<anchor>[^`]+)`):\n\n"
     r"```\w+\n(?P<text>.*?)^```$"
@@ -21,7 +23,9 @@ STEP = re.compile(
 )
 NEXT_CODE = re.compile(r"\d+(?=,  # the next number)")  # others may have added operations since
 TESTS = re.compile(r"^\.venv/bin/python -m pytest -q (tests/.*)$", re.M)
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".*", "*.png", "*.webp", "*.jpg")
+LEFT_OUT = shutil.ignore_patterns(
+    "__pycache__", "node_modules", ".*", "*.png", "*.webp", "*.jpg", "*.abi3.so"
+)
 
 
 def section(title):
@@ -62,9 +66,13 @@ def follow(title, folder):
 @pytest.fixture
 def clone(tmp_path):
     """A copy of the sources, the tests and the pages."""
-    for folder in ("src", "tests", "docs", "tools", "web/src"):
+    for folder in ("src", "tests", "docs", "tools", "web"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=LEFT_OUT)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    modules = ROOT / "web" / "node_modules"
+    if shutil.which("npm") is None or not modules.is_dir():
+        missing("the page's packages are not installed: run `npm ci` in web/")
+    (tmp_path / "web" / "node_modules").symlink_to(modules)
     return tmp_path
 
 
@@ -80,35 +88,31 @@ def run_in(folder, *command, **environment):
     return done.stdout
 
 
-def test_recipes_in_python_lead_to_tests_that_pass(clone):
-    """All of them, what they generate, and every test that they name."""
+def test_all_recipes_together_lead_to_a_tree_that_passes(clone):
+    """What they generate, the checks, and every test that they name."""
+    assert {"Add an operation with constants", "Add a node", "Add a format", "Add a view"} < set(RECIPES)
     made, changed, tests = [], [], []
-    for title in ("Add an operation", "Add an operation with constants", "Add a node", "Add a format"):
+    for title in RECIPES:
         new, old = follow(title, clone)
-        (named,) = TESTS.findall(section(title))
-        own = [str(p.relative_to(clone)) for p in new if p.name.startswith("test_")]
-        assert own and set(own) <= set(named.split()), "a recipe shows how its result is tested"
-        made, changed, tests = made + new, changed + old, [*tests, *named.split()]
+        made, changed = made + new, changed + old
+        own = {str(p.relative_to(clone)) for p in new if p.name.startswith("test_")}
+        named = [name for line in TESTS.findall(section(title)) for name in line.split()]
+        assert own <= set(named), f"{title}: its tests are run"
+        assert own or "npm run check" in section(title), f"{title}: a recipe shows how its result is tested"
+        tests += named
     run_in(clone, sys.executable, "tools/docs/generated.py")
     page, shader = clone / "docs/operations.md", clone / "tests/gpu/golden/pose_programs_alone.wgsl"
     assert "| `NUDGE` | nudge |" in page.read_text() and "fn run_nudge(" in shader.read_text()
-    tests = list(dict.fromkeys(tests))
-    said = run_in(clone, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
-    assert " passed" in said
-    files = list(dict.fromkeys([*made, *changed]))
+    # Kernels are compiled on the spot for the tests of kernels; the others' take longer to compile than to run in Python.
+    of_kernels = {name for name in tests if name.startswith("tests/kernels/")}
+    for some, how in ((of_kernels, "jit"), (set(tests) - of_kernels, "numpy")):
+        command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *sorted(some))
+        assert " passed" in run_in(clone, *command, MARROW_KERNELS=how)
+    files = [path for path in dict.fromkeys([*made, *changed]) if path.suffix == ".py"]
     run_in(clone, sys.executable, "-m", "ruff", "check", *files)
     run_in(clone, sys.executable, "-m", "ruff", "format", "--check", *files)
     sources = [p for p in files if p.is_relative_to(clone / "src")]
     run_in(clone, sys.executable, "-m", "mypy", *sources, "--follow-imports=silent")
-
-
-def test_a_panel_is_checked_and_becomes_part_of_the_page(tmp_path):
-    modules = ROOT / "web" / "node_modules"
-    if shutil.which("npm") is None or not modules.is_dir():
-        missing("the page's packages are not installed: run `npm ci` in web/")
-    shutil.copytree(ROOT / "web", tmp_path / "web", ignore=LEFT_OUT)
-    (tmp_path / "web" / "node_modules").symlink_to(modules)
-    follow("Add a panel to the studio", tmp_path)
-    run_in(tmp_path / "web", "npm", "run", "--silent", "check")
-    run_in(tmp_path / "web", "npm", "run", "--silent", "build")
-    assert '"Picked"' in (tmp_path / "src/marrow/studio/static/studio.js").read_text()
+    run_in(clone / "web", "npm", "run", "--silent", "check")
+    run_in(clone / "web", "npm", "run", "--silent", "build")
+    assert '"Picked"' in (clone / "src/marrow/studio/static/studio.js").read_text()

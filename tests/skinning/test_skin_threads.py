@@ -15,13 +15,13 @@ def all_threads(monkeypatch):
 
 
 @pytest.mark.parametrize("workers", [2, 3, 7, 16])
-@pytest.mark.parametrize("method", ["linear", "dual_quaternion"])
+@pytest.mark.parametrize("skinning", ["linear", "dual_quaternion"])
 @pytest.mark.parametrize("poses", [(), (3,), (40,)])
-def test_threads_do_not_show_in_the_result(all_threads, workers, method, poses):
+def test_threads_do_not_show_in_the_result(all_threads, workers, skinning, poses):
     who = mannequin()
     times = np.linspace(0, 0.7, 40)[: poses[0]] if poses else 0.3
     pose = who.clips["walk"].sample(times)
-    alone, many = (mw.skin(who, pose, method=method, threads=t) for t in (1, workers))
+    alone, many = (mw.skin(who, pose, skinning=skinning, threads=t) for t in (1, workers))
     for name in ("positions", "normals", "tangents"):
         one, other = getattr(alone, name), getattr(many, name)
         assert one is None or np.array_equal(one, other)

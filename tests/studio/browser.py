@@ -17,18 +17,24 @@ FLAGS = (
     "--no-sandbox",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
+    # Only WebGL is drawn by the GPU that the processor plays: the page around it costs it less without.
+    "--disable-gpu-compositing",
+    "--disable-gpu-rasterization",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
 )
+BONES = "s.viewport.received.get(0)?.floats('line_start').length > 0"
+"""Whether the engine has drawn bones for a page."""
 STATIC = Path(marrow.studio.__file__).parent / "static"
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
-    """The browser; a test that cannot have one is skipped, or fails under MARROW_STRICT=1."""
+def chromium(*flags: str) -> Iterator[Any]:
+    """The browser, with `flags` besides its usual ones; a test that cannot have one is skipped, or fails under
+    MARROW_STRICT=1."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -40,7 +46,7 @@ def chromium() -> Iterator[Any]:
         missing("the studio's page is not built: run `npm ci && npm run build` in web/")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=list(FLAGS), timeout=1000 * HANG_SECONDS
+            executable_path=path, args=[*FLAGS, *flags], timeout=1000 * HANG_SECONDS
         )
         try:
             yield browser
@@ -74,6 +80,13 @@ class Tab:
                 return value
             self.page.wait_for_timeout(20)
         raise AssertionError(f"it did not come true that {expression}")
+
+    def draw(self, views: str) -> None:
+        """Lets the engine draw other views, and waits until they are seen."""
+        before = self.js("s.viewport.received.get(0)?.version ?? 0")
+        self.js("s.set('views', a)", views)
+        self.until("(s.viewport.received.get(0)?.version ?? 0) > a", before)
+        self.until("s.viewport.resting")
 
     def loaded(self) -> Tab:
         self.until("s?.viewport.character()?.count > 0")

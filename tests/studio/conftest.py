@@ -16,21 +16,8 @@ DEFAULTS = {
     "compare": "off",
     "follow": True,
     "grid": True,
-    **dict.fromkeys(
-        (
-            "skeleton",
-            "names",
-            "axes",
-            "wireframe",
-            "normals",
-            "bounds",
-            "sockets",
-            "heat",
-            "path",
-            "contacts",
-        ),
-        False,
-    ),
+    "views": "",
+    "differenceTo": "skinning",
 }
 
 

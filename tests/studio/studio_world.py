@@ -21,6 +21,7 @@ from marrow.studio import protocol as p
 from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.address import listen
 from marrow.studio.app import Studio
+from marrow.studio.drawing_frames import DRAWING_MAGIC, unpack_drawing
 from marrow.studio.frames import DecodedFrame, unpack_frame
 from marrow.studio.server import Server
 from surroundings import HANG_SECONDS
@@ -173,6 +174,15 @@ class Site:
 
 
 @dataclass
+class Drawn:
+    """What a page has of the drawing of a slot, and how large the messages were."""
+
+    text: Any = None
+    arrays: dict[str, Any] = field(default_factory=dict)
+    bytes: list[int] = field(default_factory=list)
+
+
+@dataclass
 class Page:
     """One browser's end of the websocket. Frames are acknowledged as they come, unless `acknowledge` is off."""
 
@@ -180,6 +190,7 @@ class Page:
     acknowledge: bool = True
     hello: dict[str, Any] = field(default_factory=dict)
     frames: list[DecodedFrame] = field(default_factory=list)
+    drawings: dict[int, Drawn] = field(default_factory=dict)
 
     def send(self, type: str, **values: Any) -> None:
         self.socket.send(json.dumps({"type": type, **values}))
@@ -187,6 +198,9 @@ class Page:
     def receive(self) -> dict[str, Any] | DecodedFrame:
         """The next thing the server says."""
         data = self.socket.recv(timeout=HANG_SECONDS)
+        while isinstance(data, bytes) and data[:4] == DRAWING_MAGIC.to_bytes(4, "little"):
+            self._take_drawing(data)
+            data = self.socket.recv(timeout=HANG_SECONDS)
         if isinstance(data, bytes):
             frame = unpack_frame(data)
             self.frames.append(frame)
@@ -194,6 +208,13 @@ class Page:
                 self.send("ack", frame=frame.frame)
             return frame
         return json.loads(data)
+
+    def _take_drawing(self, data: bytes) -> None:
+        _, slot, info, arrays = unpack_drawing(data)
+        drawn = self.drawings.setdefault(slot, Drawn())
+        drawn.bytes.append(len(data))
+        drawn.text = info.text or drawn.text
+        drawn.arrays.update(arrays)
 
     def wait(self, type: str, **values: Any) -> dict[str, Any]:
         """Reads on until a message of that type with those values comes."""

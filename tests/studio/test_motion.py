@@ -13,7 +13,7 @@ from marrow.studio import protocol as p
 from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.checks import check
 from marrow.studio.code import python_code
-from marrow.studio.curves import bounds, contacts, keys
+from marrow.studio.curves import bounds, keys
 from marrow.studio.numbers import joint_numbers
 from marrow.studio.ready import gaits, labels, ready_graph
 from marrow.studio.session import Session
@@ -238,16 +238,6 @@ def test_the_box_of_a_clip_is_around_all_it_does(hero):
     assert still.low == still.high == (0.0, 0.0, 0.0)
 
 
-def test_feet_that_stand_and_where(hero):
-    told = contacts(hero, "walk")
-    assert [foot.joint for foot in told.feet] == [hero.skeleton.index(n) for n in ("foot_l", "foot_r")]
-    for foot in told.feet:
-        assert foot.spans and len(foot.spans) == len(foot.points)
-        assert all(0 <= a < b <= hero.clips["walk"].duration + 1e-6 for a, b in foot.spans)
-        assert all(abs(y) < 0.08 for _, y, _ in foot.points)
-    assert contacts(small_character(), "wave").feet == []
-
-
 def test_keys_are_those_of_the_file():
     character = small_character()
     told = keys(character, "wave", [1, 3])
@@ -262,7 +252,6 @@ def test_keys_are_those_of_the_file():
             assert site.request("/api/keys", clip="wave", joints=wrong).status == 400
         assert site.request("/api/keys", clip="no").status == 404
         assert site.request("/api/bounds", clip="no").status == 404
-        assert site.request("/api/contacts", clip="wave").json["feet"] == []
 
 
 def test_each_line_of_a_check_leads_to_what_it_is_about():
@@ -328,4 +317,3 @@ def test_numbers_over_the_wire(site):
     assert len(site.request("/api/joint", joint=3).json["model"]) == 12
     assert site.request("/api/joint", joint=999).status == 404
     assert site.request("/api/joint", joint=1, instance=5).status == 404
-    assert site.request("/api/difference/0").status == 404

@@ -167,10 +167,10 @@ def test_a_layers_mask_is_shown_on_the_skeleton(tab: Tab) -> None:
     tab.until("s.state.mode === 'graph'")
     masked = tab.page.locator(".node.masked").first
     masked.dispatch_event("click")
-    assert tab.js("s.viewport.character().parts[0].heated") is True
+    tab.page.get_by_text("how much of each joint the layer takes").wait_for()
+    tab.until("s.viewport.character().parts[0].paint.on")
     masked.dispatch_event("click")
-    assert tab.js("s.viewport.character().parts[0].heated") is False
-    tab.js("s.set('skeleton', false)")
+    tab.until("!s.viewport.character().parts[0].paint.on")
 
 
 # -- the page itself --------------------------------------------------------------------------------------------

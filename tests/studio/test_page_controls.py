@@ -31,6 +31,18 @@ def toggles(option: str) -> Callable[[Tab, str], None]:
     return check
 
 
+def switches(view: str) -> Callable[[Tab, str], None]:
+    """The key draws a view, and no longer."""
+
+    def check(tab: Tab, key: str) -> None:
+        tab.page.keyboard.press(key)
+        tab.until("s.options.views === a", view)
+        tab.page.keyboard.press(key)
+        tab.until("s.options.views === ''")
+
+    return check
+
+
 def leads_to(state: str) -> Callable[[Tab, str], None]:
     """The key makes something come true of the page."""
 
@@ -157,16 +169,16 @@ KEYS: dict[str, Callable[[Tab, str], None]] = {
     "D": flies(1, 0, 0),
     "Q": flies(0, -1, 0),
     "E": flies(0, 1, 0),
-    "3": toggles("skeleton"),
-    "4": toggles("heat"),
-    "5": toggles("normals"),
-    "6": toggles("wireframe"),
-    "7": toggles("bounds"),
-    "N": toggles("names"),
-    "Y": toggles("axes"),
-    "O": toggles("sockets"),
-    "P": toggles("path"),
-    "J": toggles("contacts"),
+    "3": switches("skeleton"),
+    "4": switches("weights"),
+    "5": switches("normals"),
+    "6": switches("wireframe"),
+    "7": switches("bounds"),
+    "8": switches("uv"),
+    "9": switches("levels"),
+    "O": switches("sockets"),
+    "P": switches("trails"),
+    "J": switches("contacts"),
     "U": toggles("grid"),
     "G": changes_mode,
     "Ctrl O": opens_and_closes("Open a character"),
@@ -261,7 +273,7 @@ def test_the_camera_flies_looks_and_turns_as_the_windows_does(tab: Tab) -> None:
 def test_keys_are_letters_where_something_is_typed(tab: Tab) -> None:
     tab.page.get_by_label("Search clips").press("s")
     assert tab.page.get_by_label("Search clips").input_value() == "s"
-    assert tab.js("s.options.skeleton") is False
+    assert tab.js("s.options.views") == ""
     tab.page.get_by_label("Search clips").fill("")
 
 
@@ -422,22 +434,16 @@ def test_dialogs_and_menus_have_names_too(tab: Tab) -> None:
 # -- what it shows ----------------------------------------------------------------------------------------------
 
 
-def test_the_path_of_a_joint_is_drawn_through_the_clip(tab: Tab) -> None:
+def test_the_trail_of_the_picked_joint_is_drawn_through_the_clip(tab: Tab) -> None:
     tab.send(type="clip", name="walk")
     tab.js("s.select(s.characters[0].joints.findIndex((j) => j.name === 'foot_l'))")
     tab.until("s.state.clip === 'walk'")
-    tab.page.locator(".curve-value").first.wait_for()
-    tab.settle()
-    tab.rest()
-    without = tab.page.locator(".viewport").screenshot()
     tab.page.keyboard.press("p")
-    tab.until("s.options.path")
-    tab.rest()
-    assert tab.page.locator(".viewport").screenshot() != without
-    engine = tab.js(
-        "s.fetchPath({slot: 0, clip: 'walk', joint: s.selected}).then((p) => [p.points.length, p.times.at(-1)])"
-    )
-    assert engine[0] > 20 and engine[1] == pytest.approx(0.9)
+    legend = tab.page.locator(".legend-box", has_text="trails")
+    legend.wait_for()
+    assert legend.locator("li").all_inner_texts() == ["foot_l"]
+    # 54 pieces of the way, and the point where the joint is.
+    assert tab.js("s.viewport.received.get(0).floats('line_start').length / 3") == 55
 
 
 def test_the_count_slider_goes_to_two_thousand_and_the_figures_follow(small: Any) -> None:

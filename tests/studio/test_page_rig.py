@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Tab
+from browser import BONES, Tab
 from PIL import Image
 from studio_world import small_character
 
 import marrow as mw
 from marrow.math import affine
+from marrow.scene.colors import color_map
 
 
 @pytest.fixture(scope="module")
@@ -81,11 +82,11 @@ def test_what_a_file_hides_is_said_and_can_be_shown(small: Any) -> None:
     _, tab = small(hidden)
     tab.loaded()
     tab.page.get_by_text("All meshes are hidden in the file: body, prop").wait_for()
-    tab.until("s.viewport.overlays().bones.visible")  # Never an empty stage.
+    tab.until(BONES)  # Never an empty stage.
     tab.page.get_by_role("button", name="Show the hidden meshes").click()
     tab.until("s.viewport.character().shows(0) && s.viewport.character().shows(1)")
     tab.page.get_by_text("All meshes are hidden in the file").wait_for(state="hidden")
-    tab.until("!s.viewport.overlays().bones.visible")
+    tab.until(f"!({BONES})")
 
 
 def test_a_character_that_grows_and_wanders_stays_in_the_picture(small: Any) -> None:
@@ -177,16 +178,17 @@ def test_colours_count_influences_and_find_those_over_a_limit(rig: Tab) -> None:
     mesh = small_character().meshes[0]
     # A joint that is listed twice is one influence.
     counts = np.array([len(set(j[w > 0])) for j, w in zip(mesh.joints, mesh.weights)])
-    rig.js("(s.set('heatOf', 'limit'), s.set('limit', 2), s.set('heat', true))")
-    rig.page.get_by_role("tab", name="View").click()
+    rig.js("s.set('views', 'influences:2')")
     over = int((counts > 2).sum())
     rig.page.get_by_text(f"{over} vertices have more than 2 influences").wait_for()
-    heat = "Array.from(s.viewport.character().parts[0].mesh.geometry.getAttribute('mwHeatWeight').array)"
-    assert np.array_equal(np.array(rig.js(heat)) > 0.5, counts > 2)
-    rig.js("s.set('heatOf', 'influences')")
-    np.testing.assert_allclose(rig.js(heat), counts / counts.max(), atol=1e-6)
-    rig.js("s.set('heat', false)")
-    rig.page.get_by_role("tab", name="Rig").click()
+    painted = "Array.from(s.viewport.received.get(0).bytes('paint0'))"
+    colors = np.array(rig.js(painted)).reshape(-1, 3)[: len(counts)]
+    assert np.array_equal((colors == [0xD5, 0x5E, 0x00]).all(axis=1), counts > 2)
+    rig.js("s.set('views', 'influences')")
+    rig.page.locator(".legend-ends", has_text=str(counts.max())).wait_for()
+    colors = np.array(rig.js(painted)).reshape(-1, 3)[: len(counts)]
+    assert np.abs(colors - 255 * color_map(counts / counts.max())).max() <= 1
+    rig.js("s.set('views', '')")
 
 
 def test_a_click_on_the_surface_names_the_joints_that_move_the_vertex(rig: Tab) -> None:

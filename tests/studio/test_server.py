@@ -72,11 +72,9 @@ def test_an_image_that_claims_to_be_a_page_is_not_one():
         assert site.request("/api/image/0/0").headers["content-type"] == "application/octet-stream"
 
 
-def test_curves_and_paths(site):
+def test_curves(site):
     found = site.request("/api/curves", clip="wave", joint=2).json
     assert len(found["times"]) == len(found["euler"]) == 21
-    path = site.request("/api/path", clip="wave", joint=2).json
-    assert len(path["points"]) == 21
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from marrow.studio import protocol as p
 from marrow.studio.actor import Origin, StudioActor, _rings
 from marrow.studio.assets import MorphWeights, describe, influences
 from marrow.studio.code import python_code
-from marrow.studio.curves import curves, joint_path
+from marrow.studio.curves import curves
 from marrow.studio.session import Session
 
 
@@ -374,9 +374,6 @@ def test_curves_are_those_of_the_clip():
     np.testing.assert_allclose(found.translation, pose.translation[:, 2], atol=1e-6)
     np.testing.assert_allclose(np.abs((np.array(found.rotation) * pose.rotation[:, 2]).sum(1)), 1, atol=1e-5)
     assert np.abs(np.diff(found.euler, axis=0)).max() <= 180
-    path = joint_path(character, "wave", 3)
-    model = character.skeleton.to_model(pose)
-    np.testing.assert_allclose(path.points, model[:, 3, :, 3], atol=1e-5)
 
 
 # -- code -------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """`mw.view` and `marrow view`: opening, driving, restarting and closing a studio."""
 
+import base64
 import os
 import re
 import signal
@@ -17,11 +18,15 @@ import pytest
 from studio_world import Page, Site, connected, small_character, small_graph
 
 import marrow as mw
-from marrow.errors import MarrowError, ValidationError
+from marrow.display.notebook import close_earlier
+from marrow.errors import MarrowError, MissingExtraError, ValidationError
 from marrow.graph import save_graph
+from marrow.rendering.frame import Frame
 from marrow.studio import browser, handle
 from marrow.studio.address import ServerError, secret
 from marrow.studio.makers import maker_of, maker_of_file
+from marrow.studio.tickets import LIFE, Tickets
+from notebooks import FakeNotebook
 from surroundings import HANG_SECONDS
 
 
@@ -226,15 +231,107 @@ def test_a_missing_file_is_an_error():
         opened("nothing-here.glb")
 
 
-def test_in_a_notebook_it_is_a_frame(monkeypatch):
-    with opened() as view:
-        html = view._repr_html_()
-        assert html.startswith("<iframe") and f'src="{view.url}"' in html
-        assert f'"proxy/{view.port}/#token={view._address.token}"' in html, (
-            "where the notebook comes from elsewhere"
-        )
+def drawn_picture(monkeypatch):
+    """Pictures take no time."""
+    grey = Frame(np.full((54, 96, 4), 128, np.uint8))
+    monkeypatch.setattr(mw.View, "picture", lambda self: grey)
+    return grey
+
+
+def test_a_saved_notebook_keeps_a_picture_and_nothing_that_opens_the_studio(monkeypatch):
+    FakeNotebook(monkeypatch).run("cell 1")
+    grey = drawn_picture(monkeypatch)
+    with opened(small_character(name="<b>")) as view:
+        kept = view._repr_mimebundle_()
+        assert base64.b64decode(kept["image/jpeg"]) == grey.encoded(".jpg")
+        assert kept["image/jpeg"] in kept["text/html"]
+        assert "<iframe" not in kept["text/html"] and "<b>" not in kept["text/html"]
+        assert f'"http://127.0.0.1:{view.port}/", "proxy/{view.port}/", null' in kept["text/html"]
+        assert view._address.token not in "".join(kept.values())
+        assert kept["text/plain"] == f"View('http://127.0.0.1:{view.port}/')"
         monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/ada/")
-        assert f'src="/user/ada/proxy/{view.port}/#token=' in view._repr_html_()
+        assert f'"/user/ada/proxy/{view.port}/"' in view._repr_html_()
+
+
+def test_outside_notebooks_the_link_is_printed():
+    with opened() as view:
+        assert repr(view) == f"View({view.url!r})"
+
+
+def test_where_no_picture_can_be_drawn_the_cell_says_why(monkeypatch):
+    def fail(self):
+        raise MissingExtraError("wgpu", "render", "drawing")
+
+    monkeypatch.setattr(mw.View, "picture", fail)
+    with opened(small_character(name="hero")) as view:
+        kept = view._repr_mimebundle_()
+        assert "hero" in kept["text/html"] and "marrow-engine[render]" in kept["text/html"]
+        assert "<img" not in kept["text/html"] and "image/jpeg" not in kept
+    assert "closed" in view._repr_html_()
+
+
+def test_a_ticket_opens_the_studio_once(monkeypatch):
+    drawn_picture(monkeypatch)
+    with opened() as view:
+        site = site_of(view)
+        ticket = re.search(r'\("marrow-\w+", "([\w-]+)"', view._repr_html_())[1]
+        path = f"/open/{ticket}"
+        there = site.request(f"{path}/there", token=None)
+        assert there.status == 200 and there.headers["cross-origin-resource-policy"] == "cross-origin"
+        answer = site.request(path, token=None)
+        assert (answer.status, answer.headers["location"]) == (303, f"../#token={view._address.token}")
+        assert [site.request(p, token=None).status for p in (path, f"{path}/there", "/open/x/there")] == [
+            410
+        ] * 3
+
+
+def test_a_ticket_ends_by_itself_and_old_ones_go():
+    now = [0.0]
+    tickets = Tickets(lambda: now[0])
+    first, second = tickets.new(), tickets.new()
+    now[0] = LIFE - 1
+    assert tickets.take(first) and not tickets.take(first)
+    now[0] = LIFE + 1
+    assert not tickets.holds(second) and not tickets.take(second)
+    many = [tickets.new() for _ in range(70)]
+    assert not tickets.holds(many[0]) and tickets.holds(many[-1])
+
+
+def test_the_picture_shows_what_is_played(monkeypatch):
+    shot = []
+    monkeypatch.setattr(
+        "marrow.pictures.picture.render", lambda thing, **options: shot.append(thing) or thing
+    )
+    hero, twin = small_character(), small_character(name="twin")
+    with opened(hero) as view:
+        view.picture()
+    with opened(hero, compare=twin) as view:
+        view.picture()
+    scene = mw.Scene(hero)
+    with opened(scene) as view:
+        view.picture()
+    assert shot[0].character == hero and shot[1] == [hero, twin] and shot[2] is scene
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_running_a_cell_again_closes_the_studio_it_had(monkeypatch, named):
+    book = FakeNotebook(monkeypatch)
+    threads = threading.active_count()
+
+    def run(cell):
+        book.run(cell if named else "", code=f"mw.view({cell!r})")
+        return [mw.view(small_character(), browser=False) for _ in range(2)]
+
+    kept = run("other cell")
+    views = []
+    for _ in range(4):
+        views += run("cell")
+    assert [view.running for view in (*kept, *views)] == [True] * 2 + [False] * 6 + [True] * 2
+    book.run("cell" if named else "", code="mw.view('cell')")
+    close_earlier()
+    for view in kept:
+        view.close()
+    assert not any(view.running for view in views) and threading.active_count() <= threads
 
 
 def test_other_interfaces_only_on_request():

@@ -1,9 +1,12 @@
 """The loop a program owns, on a texture: time, inputs, camera, pictures, and how it ends."""
 
 import asyncio
+import base64
+import io
 
 import numpy as np
 import pytest
+from PIL import Image
 from window_world import doll
 
 import marrow as mw
@@ -12,7 +15,10 @@ from marrow.scene.camera import Camera
 from marrow.windows.camera_controls import CameraControls
 from marrow.windows.display import OffscreenDisplay
 from marrow.windows.notebook import NotebookDisplay
+from marrow.windows.open_window import look
+from marrow.windows.viewer import Viewer
 from marrow.windows.window import Window
+from notebooks import FakeNotebook
 from surroundings import needed
 
 
@@ -282,6 +288,56 @@ def test_a_widget_shows_the_loop_and_hears_the_player(hero, shared_renderer):
     assert second.mouse.pressed == {"left"} and (second.mouse.x, second.mouse.wheel) == (7, 2)
     picture = np.asarray(canvas._last_image)
     assert picture.shape == (128, 192, 4) and picture[..., :3].std() > 5
+
+
+def test_a_loop_in_a_notebook_leaves_its_last_picture(hero, shared_renderer, monkeypatch):
+    book = FakeNotebook(monkeypatch)
+    window, _, _ = notebook(hero, shared_renderer, 2)
+    (left,) = book.outputs
+    assert set(left) == {"image/png", "text/plain"}, "no widget, which a saved notebook cannot show"
+    picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(left["image/png"]))).convert("RGBA"))
+    assert picture.shape == (128, 192, 4) and picture[..., :3].std() > 5
+    window.close()
+    assert len(book.outputs) == 1
+
+
+def test_a_window_that_goes_on_keeps_a_picture_in_the_notebook(hero, shared_renderer, monkeypatch):
+    book = FakeNotebook(monkeypatch)
+    canvas = needed("rendercanvas.offscreen").RenderCanvas(size=(96, 64), update_mode="manual")
+
+    async def cell():
+        scene = mw.Scene(hero)
+        made = Window(scene, NotebookDisplay((96, 64), canvas), renderer=shared_renderer)
+        handle = look(made, Viewer(scene))
+        handle._ipython_display_()
+        await asyncio.sleep(0)
+        assert handle.widget is canvas and len(book.outputs) == 2
+        kept = book.outputs[1]["text/html"]
+        assert '<img src="data:image/jpeg;base64,' in kept and "run the cell" in kept
+        handle.close()
+        await handle._playing
+
+    asyncio.run(cell())
+    assert "image/png" in book.outputs[0] and book.outputs[1] == {"text/plain": ""}
+
+
+def test_a_widget_that_nobody_has_seen_has_the_size_it_was_asked_for():
+    canvas = needed("rendercanvas.offscreen").RenderCanvas(size=(1, 1), update_mode="manual")
+    assert NotebookDisplay((96, 64), canvas).size == (96, 64)
+
+
+def test_running_a_cell_again_closes_its_window(hero, shared_renderer, monkeypatch):
+    book = FakeNotebook(monkeypatch)
+    canvases = needed("rendercanvas.offscreen")
+    made = lambda size: canvases.RenderCanvas(size=size, update_mode="manual")  # noqa: E731
+    monkeypatch.setattr("marrow.windows.notebook._widget", made)
+    windows = []
+    for cell in ("a", "b", "a"):
+        book.run(cell)
+        windows.append(mw.window(hero, size=(32, 32), renderer=shared_renderer))
+    assert [window.closed for window in windows] == [True, False, False]
+    for window in windows:
+        window.close()
 
 
 def test_in_a_notebook_loops_are_asynchronous(hero, shared_renderer):

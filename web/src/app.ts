@@ -2,15 +2,13 @@
 import { Connection, type Status } from "./connection";
 import { Flow } from "./flow";
 import { Images } from "./images";
-import { keepOptions, loadOptions, type ViewOptions } from "./options";
-import { Vector3 } from "three";
+import { keepOptions, loadOptions, type ViewOptions, viewsOf, viewsText } from "./options";
 import {
-  type Changed, type CharacterInfo, type ClientMessage, type Difference, type Frame, type Hello, type HistoryEntry, type JointPath, type Live, MAX_UPLOAD_FILES, type State, type Stats, type UploadOffer,
+  type Changed, type CharacterInfo, type ClientMessage, type Difference, type Frame, type Hello, type HistoryEntry, type Live, MAX_UPLOAD_FILES, type State, type SetViews, type Stats, type UploadOffer, type ViewChoice,
 } from "./protocol";
 import type { Named } from "./ui/files";
 import { commonPrefix } from "./ui/names";
 import { CharacterView } from "./view/character";
-import type { HeatScale } from "./view/heat";
 import { JointStore } from "./view/joint_store";
 import { Viewport } from "./view/viewport";
 
@@ -36,8 +34,6 @@ interface Events {
   well: void;
   /** Whether the character can be seen from where the camera stands. */
   sight: boolean;
-  /** What the colours of the surface mean. */
-  scale: HeatScale | null;
   /** A mesh, a material or a pose of the page's own was shown or hidden. */
   rig: void;
   offer: UploadOffer & { name: string; slot: number };
@@ -46,6 +42,8 @@ interface Events {
 type Handler<K extends keyof Events> = (value: Events[K]) => void;
 
 const HISTORY_LENGTH = 200;
+/** A pose that is longer than this, as text, is not sent. */
+const MAX_POSE = 90_000;
 /** Values that change with the pointer go out at most this often (ms): as often as the engine updates. */
 const GATHER_MS = 1000 / 60;
 
@@ -80,6 +78,10 @@ export class App {
   /** The upload that others wait for, and how many there are. */
   private uploading: Promise<unknown> = Promise.resolve();
   private uploadsWaiting = 0;
+  /** What the engine was told to draw, the node whose mask is shown, and whether the page shows a pose of its own. */
+  private toldViews = "";
+  private mask: string | null = null;
+  private ownPose = false;
   /** While characters are on their way back to their places: the camera is set again once they are there. */
   private homing: "no" | "asked" | "told" = "no";
 
@@ -89,10 +91,11 @@ export class App {
     this.viewport = new Viewport(this.options);
     this.viewport.onPick = (joint) => this.select(joint);
     this.viewport.onSight = (seen) => this.emit("sight", seen);
-    this.viewport.onScale = (scale) => this.emit("scale", scale);
     this.viewport.onLook = (look) => this.sendLatest("look", look);
     this.viewport.beforeDraw = () => this.takeFrames();
     const { connection } = this;
+    connection.onDrawing = (message) => this.viewport.takeDrawing(message);
+    for (const event of ["options", "selection", "character", "rig"] as const) this.on(event, () => this.tellViews());
     connection.onStatus = (status) => this.emit("status", status);
     connection.onFrame = (frame) => {
       // Places come only when they change; they hold until then, also for a character that is still on its way.
@@ -112,6 +115,8 @@ export class App {
           this.hello = message;
           this.lastFrames.clear();
           this.stores.clear();
+          this.viewport.forgetDrawings();
+          this.toldViews = "";
           this.connection.send({ type: "accept", compact: true });
           this.placements.clear();
           this.flow.reset();
@@ -202,6 +207,7 @@ export class App {
 
   /** Applies the newest frame of each slot just before drawing, and tells the server that there is room for more. */
   private takeFrames(): void {
+    if (this.viewport.hands.kind !== "played" || this.ownPose) this.tellViews();
     if (!this.waiting.size) return;
     for (const frame of this.waiting.values()) {
       this.viewport.apply(frame, this.store(frame.slot));
@@ -285,7 +291,7 @@ export class App {
       this.emit("character", slot);
       this.emit("loading", null);
       this.emit("well", undefined);
-      if (changed?.difference) await this.showDifference(slot, changed.difference);
+      if (changed?.difference && slot === 0) this.emit("difference", changed.difference);
     } catch (error) {
       if (turn !== this.loads[slot]) return;
       this.emit("loading", null);
@@ -302,24 +308,6 @@ export class App {
     if (known) this.viewport.apply(known, this.store(slot));
   }
 
-  /** A file was exported again: says what has changed, and has the way of each vertex at hand. */
-  private async showDifference(slot: number, difference: Difference): Promise<void> {
-    if (slot !== 0) return;
-    this.emit("difference", difference);
-    if (!difference.comparable || !difference.vertices_moved) {
-      this.viewport.changes = null;
-      return;
-    }
-    const answer = await this.connection.fetch(`api/difference/${slot}`);
-    this.viewport.changes = new Float32Array(await answer.arrayBuffer());
-  }
-
-  /** The path of a joint over a clip, in the space it is drawn in. */
-  async fetchPath(query: { slot: number; clip: string; joint: number }): Promise<{ points: Vector3[]; times: number[] }> {
-    const path = await this.connection.json<JointPath>("api/path", query);
-    return { times: path.times, points: path.points.map((point) => new Vector3(...point)) };
-  }
-
   // -- choices ----------------------------------------------------------------------------------------------------
   set<K extends keyof ViewOptions>(name: K, value: ViewOptions[K]): void {
     if (this.options[name] === value) return;
@@ -331,6 +319,55 @@ export class App {
 
   toggle(name: { [K in keyof ViewOptions]: ViewOptions[K] extends boolean ? K : never }[keyof ViewOptions]): void {
     this.set(name, !this.options[name]);
+  }
+
+  /** Draws a view, or no longer. */
+  toggleView(name: string, on = !viewsOf(this.options.views).has(name)): void {
+    const views = viewsOf(this.options.views);
+    if (on) views.set(name, views.get(name) ?? "");
+    else views.delete(name);
+    this.set("views", viewsText(views));
+  }
+
+  /** Shows the mask of a node of the graph; null ends it. */
+  showMask(path: string | null): void {
+    this.mask = path;
+    this.tellViews();
+  }
+
+  /** Says what the engine should draw, where that is something else than before. */
+  private tellViews(): void {
+    const view = this.viewport.character();
+    if (!this.hello || !view) return;
+    const { method, differenceTo } = this.options;
+    const message: SetViews = { type: "views", views: this.viewChoices(), method, picked: this.viewport.pickedInstance, compare: differenceTo, mask: this.mask };
+    this.ownPose = this.viewport.hands.kind !== "played";
+    if (this.ownPose && (message.views!.length || this.mask)) {
+      const pose = base64(view.models());
+      if (pose.length < MAX_POSE) message.pose = pose;
+      else this.emit("problem", "This character has too many joints for views of a pose by hand: they show what is played.");
+    }
+    const text = JSON.stringify(message);
+    if (text === this.toldViews) return;
+    this.toldViews = text;
+    this.sendLatest("views", message);
+  }
+
+  /** The views that are wanted, with the joints that are picked where they are about joints. */
+  private viewChoices(): ViewChoice[] {
+    const views = viewsOf(this.options.views);
+    const joints = this.characters[0]?.joints ?? [];
+    const picked = this.joints.map((joint) => joints[joint].name);
+    const out = (this.characters[0]?.views ?? []).flatMap(({ name, argument }) => {
+      const typed = views.get(name);
+      if (typed === undefined) return [];
+      if (!argument.includes("JOINT")) return [{ name, argument: typed }];
+      const wanted = argument.includes(",") ? picked.join(",") : (picked[0] ?? "");
+      return wanted || argument.startsWith("[") ? [{ name, argument: wanted }] : [];
+    });
+    // What has no mesh is shown by its bones.
+    if (this.viewport.character()?.bare && !views.has("skeleton")) out.push({ name: "skeleton", argument: "plain" });
+    return out;
   }
 
   /** Lets characters travel over the floor, or not; either way they begin in their places. */
@@ -456,6 +493,13 @@ export class App {
     if (this.state?.mode === "graph") this.send({ type: "mode", value: "clip" });
     this.send({ type: "clip", name, fade: 0.2 });
   }
+}
+
+function base64(values: Float32Array): string {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
 }
 
 function megabytes(bytes: number): string {

@@ -1,6 +1,6 @@
 /** The wire to the server: one websocket that comes back by itself, and fetches that carry the page's token. */
 import {
-  type ClientMessage, type Frame, PAGE_HEADER, PARCEL_TYPE, parseFrame, type ServerMessage, SOCKET_PROTOCOL, TOKEN_HEADER, TOKEN_PROTOCOL, type UploadAnswer, type UploadManifest,
+  type ClientMessage, type DrawingMessage, type Frame, PAGE_HEADER, PARCEL_TYPE, parseDrawing, parseFrame, type ServerMessage, SOCKET_PROTOCOL, TOKEN_HEADER, TOKEN_PROTOCOL, type UploadAnswer, type UploadManifest,
 } from "./protocol";
 import { Token } from "./token";
 import type { Named } from "./ui/files";
@@ -18,6 +18,7 @@ const LAST_RETRY_MS = 3000;
 export class Connection {
   onMessage: (message: ServerMessage) => void = () => {};
   onFrame: (frame: Frame) => void = () => {};
+  onDrawing: (message: DrawingMessage) => void = () => {};
   onStatus: (status: Status) => void = () => {};
   status: Status = "connecting";
   private socket: WebSocket | null = null;
@@ -57,8 +58,10 @@ export class Connection {
         if (message.type === "hello") this.page = message.page;
         this.onMessage(message);
       } else {
-        const frame = parseFrame(event.data);
-        if (frame) this.onFrame(frame);
+        const drawing = parseDrawing(event.data);
+        const frame = drawing ? null : parseFrame(event.data);
+        if (drawing) this.onDrawing(drawing);
+        else if (frame) this.onFrame(frame);
       }
     };
     socket.onclose = () => {

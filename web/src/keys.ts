@@ -1,6 +1,7 @@
 /** What keys do, wherever nothing is being typed. */
 import type { App } from "./app";
 import { TOGGLE_KEYS } from "./panels/display";
+import { viewOfKey } from "./panels/views";
 import { chooseCharacter } from "./panels/open";
 
 /** What is typed into keeps the keyboard after a click; so do lists whose rows are gone through with the arrows. */
@@ -66,10 +67,12 @@ export function listenToKeys(app: App, help: HTMLDialogElement): void {
     }
     const toggled = TOGGLE_KEYS.get(key);
     const action = actions[key];
-    if (!toggled && !action) return;
+    const view = viewOfKey(app, key);
+    if (!toggled && !action && !view) return;
     event.preventDefault();
     if (action) action(event);
     else if (toggled) app.toggle(toggled);
+    else if (view) app.toggleView(view);
   });
   window.addEventListener("keyup", (event) => app.viewport.flight.release(letter(event), event.shiftKey));
 }

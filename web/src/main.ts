@@ -4,7 +4,6 @@ import { listenToKeys } from "./keys";
 import { boneMapPanel } from "./panels/bone_map";
 import { checkPanel } from "./panels/check";
 import { clipsPanel } from "./panels/clips";
-import { followContacts } from "./panels/contacts";
 import { crowdPanel } from "./panels/crowd";
 import { lodPanel } from "./panels/lod";
 import { displayPanel } from "./panels/display";
@@ -147,7 +146,6 @@ function start(root: HTMLElement): void {
   };
   app.on("options", look);
   look();
-  followContacts(app);
   listenToKeys(app, help);
   performance.mark("marrow: page built");
 }

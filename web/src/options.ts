@@ -1,6 +1,6 @@
 /** How the page shows things: kept in this browser, never sent. */
+import type { SetViews } from "./protocol";
 import type { MethodChoice } from "./view/character";
-import type { HeatKind } from "./view/heat";
 
 export type Compare = "off" | "skinning" | "files";
 export type Theme = "dark" | "light";
@@ -9,30 +9,28 @@ export interface ViewOptions {
   theme: Theme;
   method: MethodChoice;
   compare: Compare;
-  skeleton: boolean;
-  names: boolean;
-  axes: boolean;
-  wireframe: boolean;
-  normals: boolean;
-  bounds: boolean;
-  sockets: boolean;
-  heat: boolean;
-  heatOf: HeatKind;
-  /** More influences than this are too many. */
-  limit: number;
-  path: boolean;
-  contacts: boolean;
+  /** The views that are drawn, as `mw.render(view=...)` takes them: "skeleton+ghosts:8". Joints are those that are picked. */
+  views: string;
+  /** What the view `difference` is a difference to. */
+  differenceTo: SetViews["compare"];
   grid: boolean;
   shadows: boolean;
-  levels: boolean;
   follow: boolean;
+}
+
+/** The views of an option, by name, with what follows their colon. */
+export function viewsOf(text: string): Map<string, string> {
+  return new Map(text.split("+").filter(Boolean).map((one) => [one.split(":")[0], one.split(":").slice(1).join(":")]));
+}
+
+export function viewsText(views: Map<string, string>): string {
+  return [...views].map(([name, argument]) => (argument ? `${name}:${argument}` : name)).join("+");
 }
 
 const KEY = "marrow-studio";
 
 export const DEFAULTS: ViewOptions = {
-  theme: "dark", method: "file", compare: "off", skeleton: false, names: false, axes: false, wireframe: false,
-  normals: false, bounds: false, sockets: false, heat: false, heatOf: "weights", limit: 4, path: false, contacts: false, grid: true, shadows: true, levels: false, follow: true,
+  theme: "dark", method: "file", compare: "off", views: "", differenceTo: "skinning", grid: true, shadows: true, follow: true,
 };
 
 /** What is worth keeping from visit to visit; the rest starts as it does for everybody. */

@@ -1,12 +1,12 @@
 // The protocol of marrow's studio.
 // Made by `make generated` from protocol.py, description.py and answers.py in src/marrow/studio.
 
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 export const SOCKET_PROTOCOL = "marrow";
 export const TOKEN_PROTOCOL = "marrow.token.";
 export const TOKEN_HEADER = "x-marrow-token";
 export const PAGE_HEADER = "x-marrow-page";
-export const MAX_MESSAGE_BYTES = 16384;
+export const MAX_MESSAGE_BYTES = 98304;
 export const MAX_COUNT = 2000;
 export const FRAMES_IN_FLIGHT = 2;
 export const FRAME_MAGIC = 1297241905;
@@ -15,6 +15,8 @@ export const HAS_PLACEMENTS = 1;
 export const HAS_LEVELS = 2;
 export const HAS_COMPACT = 4;
 export const HAS_SCALES = 8;
+export const DRAWING_MAGIC = 1297241924;
+export const DRAWING_HEADER_BYTES = 16;
 export const MAX_UPLOAD_FILES = 256;
 export const PARCEL_TYPE = "application/x-marrow-files";
 
@@ -191,6 +193,42 @@ function parseGroups(data: ArrayBuffer, at: number): { found: LevelGroup[]; end:
   return { found, end: 4 * next };
 }
 
+/** A binary message with a drawing: what has changed of it (`DrawingInfo`), and the arrays that are new. */
+export interface DrawingMessage {
+  frame: number;
+  slot: number;
+  bytes: number;
+  text: DrawingText | null;
+  arrays: Map<string, DrawingArray>;
+}
+
+export interface DrawingArray {
+  shape: number[];
+  data: Float32Array | Uint32Array | Uint8Array;
+}
+
+/**
+ * Takes a drawing apart without copying it; null when it is none. Four little-endian words (u32 magic, frame, slot, bytes
+ * of the JSON text), the text up to a whole word, and arrays, whose offsets count from there.
+ */
+export function parseDrawing(data: ArrayBuffer): DrawingMessage | null {
+  if (data.byteLength < DRAWING_HEADER_BYTES) return null;
+  const head = new DataView(data);
+  const word = (i: number): number => head.getUint32(4 * i, true);
+  const length = word(3);
+  if (word(0) !== DRAWING_MAGIC || DRAWING_HEADER_BYTES + length > data.byteLength) return null;
+  const begin = DRAWING_HEADER_BYTES + 4 * Math.ceil(length / 4);
+  const info = JSON.parse(new TextDecoder().decode(new Uint8Array(data, DRAWING_HEADER_BYTES, length))) as DrawingInfo;
+  const arrays = new Map<string, DrawingArray>();
+  for (const [name, { offset, dtype, shape }] of Object.entries(info.arrays)) {
+    const size = shape.reduce((a, b) => a * b, 1);
+    const kind = dtype === "float32" ? Float32Array : dtype === "uint32" ? Uint32Array : Uint8Array;
+    if (begin + offset + size * kind.BYTES_PER_ELEMENT > data.byteLength) return null;
+    arrays.set(name, { shape, data: new kind(data, begin + offset, size) });
+  }
+  return { frame: word(1), slot: word(2), bytes: data.byteLength, text: info.text, arrays };
+}
+
 /** Lets time pass, or stops it. */
 export interface Play {
   type: "play";
@@ -280,6 +318,23 @@ export interface Look {
   height: number;
   pixels?: number;
   picked?: number;
+}
+
+/** A view by its name, and what follows it: `weights` of `hand_l`. */
+export interface ViewChoice {
+  name: string;
+  argument: string;
+}
+
+/** What a page wants drawn (`CharacterInfo.views` has the names), by the way of skinning it shows; a drawing follows with the next frame. Of a crowd the instance that was `picked` is drawn. `compare` says what `difference` is a difference to: the other way of skinning, the character in slot 1, or the file as it was `before` it was exported again. `mask` is the path of a node whose mask is shown. `pose`: where the page shows a pose of its own, the joints of the first instance in model space, `(J, 3, 4)` float32, as base64. */
+export interface SetViews {
+  type: "views";
+  views: ViewChoice[];
+  method?: "dual_quaternion" | "file" | "linear";
+  picked?: number;
+  compare?: "before" | "second" | "skinning";
+  mask?: string | null;
+  pose?: string | null;
 }
 
 /** Shows everybody at one level of detail; -1 lets each have its own. */
@@ -546,7 +601,7 @@ export interface MaterialInfo {
 /** An array in the blob of `/api/character/{slot}/buffers`: byte offset (a multiple of 16), type and shape. */
 export interface BufferInfo {
   offset: number;
-  dtype: "float32" | "uint16" | "uint32";
+  dtype: "float32" | "uint16" | "uint32" | "uint8";
   shape: number[];
 }
 
@@ -696,7 +751,15 @@ export interface HiddenInfo {
   why: string;
 }
 
-/** `/api/character/{slot}`: everything about a character but its arrays. `bounds` are those of what is shown. Where there is no graph, `graph_offer` says what its clips would make (`ReadyGraph`), None where they make none, and `graph_hint` how to get one. `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space matrix of a joint is its palette matrix times the inverse of its `inverse_bind`; the first J palette entries are the J joints. */
+/** A view that can be asked for (`SetViews`): what it shows, what may (`[COUNT]`) or must (`JOINT`) follow its name, and the key that switches it, "" for none. */
+export interface ViewInfo {
+  name: string;
+  meaning: string;
+  argument: string;
+  key: string;
+}
+
+/** `/api/character/{slot}`: everything about a character but its arrays. `bounds` are those of what is shown; `facing` is how far it looks away from +Z, towards +X, in radians (0 where that is not known): the camera begins in front of it. Where there is no graph, `graph_offer` says what its clips would make (`ReadyGraph`), None where they make none, and `graph_hint` how to get one. `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space matrix of a joint is its palette matrix times the inverse of its `inverse_bind`; the first J palette entries are the J joints. `views` can be drawn of it. */
 export interface CharacterInfo {
   name: string;
   slot: number;
@@ -713,6 +776,7 @@ export interface CharacterInfo {
   vertices: number;
   triangles: number;
   bounds: [[number, number, number], [number, number, number]];
+  facing: number;
   buffers: Record<string, BufferInfo>;
   buffer_bytes: number;
   levels: LevelInfo[];
@@ -720,6 +784,57 @@ export interface CharacterInfo {
   graph_offer: string | null;
   graph_hint: string;
   hidden: HiddenInfo[];
+  views: ViewInfo[];
+}
+
+/** Words at a place of the world. The array `label_at (L, 5)` has, row by row, where that is, a rank and a length: where there is no room for all, those of higher rank are kept; where the length, in metres, is seen smaller than letters are, there is none. Colours are sRGB, 0 to 1. */
+export interface LabelInfo {
+  text: string;
+  color: [number, number, number];
+}
+
+/** What colours mean: a bar through the colours of `ramp`, evenly spaced, from `low` to `high`, or named `entries`. */
+export interface LegendInfo {
+  title: string;
+  low: string;
+  high: string;
+  ramp: [number, number, number][];
+  entries: [string, [number, number, number]][];
+}
+
+/** Lines on the surface of `instances` at a level, the k-th of the text: from vertex to vertex (`surface{k}_start` and `surface{k}_end (L,)`), or `length` metres `along` the "normal" of their start; vertices are numbered through all meshes. `surface{k}_color` is `(L, 4)`, or `(1, 4)` where all have one. */
+export interface SurfaceLinesInfo {
+  level: number;
+  along: string;
+  length: number;
+  width: number;
+  hidden: number;
+  instances: number[];
+}
+
+/** How the surface of a level is coloured, the k-th of the text: "vertices" by `paint{k} (V, 3)`, `(1, 3)` where all have one, or `(N, V, 3)` for the `instances` named; "checker" by texture coordinates; "normals" by where it faces. `strength` mixes it with the material's colour, `lit` lets light fall on it. */
+export interface PaintInfo {
+  level: number;
+  mode: "checker" | "normals" | "vertices";
+  strength: number;
+  lit: boolean;
+  instances: number[];
+}
+
+/** What views draw over an actor. Lines of the world are the arrays `line_start` and `line_end (L, 3)`, `line_color (L, 4)`, `line_width (L, 2)` in pixels at a picture 720 high, `line_hidden (L,)`: how much of their opacity is left behind a surface; a line of no length is a round point. `ghosts` is the number of rows in `ghost_matrices (G, P, 3, 4)`, `ghost_morphs (G, M)`, `ghost_placements (G, 3, 4)` and `ghost_colors (G, 4)`. */
+export interface DrawingText {
+  labels: LabelInfo[];
+  legends: LegendInfo[];
+  notes: string[];
+  surface: SurfaceLinesInfo[];
+  paints: PaintInfo[];
+  ghosts: number;
+}
+
+/** The text of a binary message with a drawing: what has changed. `text` None, and arrays that are not named, are as they were. */
+export interface DrawingInfo {
+  text: DrawingText | null;
+  arrays: Record<string, BufferInfo>;
 }
 
 /** `/api/curves?slot=&clip=&joint=`: one joint's local transform over a clip. Euler angles in degrees, XYZ order. */
@@ -731,14 +846,6 @@ export interface Curves {
   rotation: [number, number, number, number][];
   euler: [number, number, number][];
   scale: [number, number, number][];
-}
-
-/** `/api/path?slot=&clip=&joint=`: where a joint is in model space over a clip. */
-export interface JointPath {
-  clip: string;
-  joint: number;
-  times: number[];
-  points: [number, number, number][];
 }
 
 /** `/api/bounds?slot=&clip=`: the box that what is shown stays in over a clip (None: the rest pose). */
@@ -761,20 +868,6 @@ export interface Keys {
   clip: string;
   joints: JointKeys[];
   morphs: number[];
-}
-
-/** When a foot stands, as spans of seconds, and where it does in each. */
-export interface FootContacts {
-  name: string;
-  joint: number;
-  spans: [number, number][];
-  points: [number, number, number][];
-}
-
-/** `/api/contacts?slot=&clip=`: feet that stand; none of a character that has no two legs. */
-export interface Contacts {
-  clip: string;
-  feet: FootContacts[];
 }
 
 /** What a rule has to say, and where: a joint, a mesh with the first of its vertices, a clip at a time; -1 or None where that is nowhere. */
@@ -880,7 +973,7 @@ export interface UploadAnswer {
 }
 
 export type ClientMessage =
-  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | SetCount | Spread | SetTravel | Select | Look | SetLevel | Accept | Advance | SetRange | ReadyGraph | EditClip | Undo | Redo | Open | Settle | CloseSlot | Ack;
+  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | SetCount | Spread | SetTravel | Select | Look | SetViews | SetLevel | Accept | Advance | SetRange | ReadyGraph | EditClip | Undo | Redo | Open | Settle | CloseSlot | Ack;
 
 export type ServerMessage =
   Hello | State | Live | Stats | Progress | Failure | Changed;

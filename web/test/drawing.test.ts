@@ -4,8 +4,11 @@ import { test } from "node:test";
 import { layoutTree } from "../src/panels/graph";
 import { niceStep, PAD, TimeAxis } from "../src/panels/timeline/axis";
 import type { NodeInfo } from "../src/protocol";
+import { metres } from "../src/ui/lengths";
 import { commonPrefix } from "../src/ui/names";
-import { distances, metres, scaled } from "../src/view/heat";
+import { viewsOf, viewsText } from "../src/options";
+import { DRAWING_MAGIC, parseDrawing } from "../src/protocol";
+import { Drawing } from "../src/view/drawing";
 
 const node = (path: string, parent: string | null): NodeInfo => ({ path, parent }) as NodeInfo;
 
@@ -61,7 +64,52 @@ test("what all names begin with is left out, up to a separator", () => {
 
 test("lengths are written as people write them", () => {
   assert.deepEqual([0, 2e-5, 0.0123, 1.84].map(metres), ["0", "20 µm", "12 mm", "1.8 m"]);
-  assert.deepEqual([...scaled([-1, 0, 2], 4)], [0, 0, 0.5]);
-  assert.deepEqual([...scaled([1], 0)], [1]);
-  assert.deepEqual([...distances(Float32Array.of(0, 0, 0, 1, 1, 1), Float32Array.of(3, 4, 0, 1, 1, 1))], [5, 0]);
+});
+
+/** A message as the engine packs one. */
+function packed(text: unknown, arrays: Record<string, Float32Array>): ArrayBuffer {
+  let offset = 0;
+  const table = Object.fromEntries(Object.entries(arrays).map(([name, data]) => {
+    const info = { offset, dtype: "float32", shape: [data.length] };
+    offset += data.byteLength;
+    return [name, info];
+  }));
+  const words = new TextEncoder().encode(JSON.stringify({ text, arrays: table }));
+  const begin = 16 + 4 * Math.ceil(words.length / 4);
+  const out = new Uint8Array(begin + offset);
+  new Uint32Array(out.buffer, 0, 4).set([DRAWING_MAGIC, 7, 1, words.length]);
+  out.set(words, 16);
+  let at = begin;
+  for (const data of Object.values(arrays)) {
+    out.set(new Uint8Array(data.buffer), at);
+    at += data.byteLength;
+  }
+  return out.buffer;
+}
+
+test("a drawing keeps what a message does not name", () => {
+  const drawing = new Drawing();
+  const text = { labels: [], legends: [], notes: ["hello"], surface: [], paints: [], ghosts: 0 };
+  drawing.take(parseDrawing(packed(text, { line_start: Float32Array.of(1, 2, 3), line_width: Float32Array.of(2, 2) }))!);
+  const before = drawing.version;
+  const message = parseDrawing(packed(null, { line_start: Float32Array.of(4, 5, 6) }))!;
+  assert.deepEqual([message.frame, message.slot, message.text], [7, 1, null]);
+  drawing.take(message);
+  assert.deepEqual([...drawing.floats("line_start")], [4, 5, 6]);
+  assert.deepEqual([...drawing.floats("line_width")], [2, 2]);
+  assert.deepEqual(drawing.text.notes, ["hello"]);
+  assert(drawing.newer(before, "line_start") && !drawing.newer(before, "", "line_width"));
+});
+
+test("bytes that are no drawing are none", () => {
+  assert.equal(parseDrawing(new ArrayBuffer(8)), null);
+  assert.equal(parseDrawing(new ArrayBuffer(64)), null);
+  assert.equal(parseDrawing(packed(null, { line_start: Float32Array.of(1, 2, 3) }).slice(0, -4)), null);
+});
+
+test("views are written as the engine writes them", () => {
+  const views = viewsOf("skeleton+ghosts:8");
+  assert.deepEqual([...views], [["skeleton", ""], ["ghosts", "8"]]);
+  assert.equal(viewsText(views), "skeleton+ghosts:8");
+  assert.equal(viewsOf("").size, 0);
 });

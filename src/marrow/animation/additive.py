@@ -7,7 +7,7 @@ import numpy as np
 from marrow.animation.kinematics import check_pose
 from marrow.animation.resampling import resampled, unpack_rows
 from marrow.animation.sampling import sample
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, told_at_the_call
 from marrow.math import quaternion
 from marrow.model import _validate
 from marrow.model.clip import Clip, Track
@@ -18,6 +18,7 @@ __all__ = ["additive"]
 STILL = 1e-6
 
 
+@told_at_the_call
 def additive(
     clip: Clip,
     reference: Pose | Clip | float | None = None,

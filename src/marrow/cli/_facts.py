@@ -27,6 +27,7 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         "bytes": path.stat().st_size if path.is_file() else None,
         "name": character.name,
         "size": None if box is None else _size(*box),
+        "facing": _facing(character),
         "skeleton": {
             "joints": len(skeleton),
             "depth": int(skeleton.depth.max(initial=0)),
@@ -50,6 +51,16 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
     }
 
 
+def _facing(character: Character) -> dict[str, Any]:
+    """Where it looks, and what told that."""
+    from marrow.motion.facing import axis_name
+
+    direction, told = character.facing, character.facing_told
+    if direction is None:
+        return {"direction": None, "axis": None, "told": told}
+    return {"direction": direction.tolist(), "axis": axis_name(direction), "told": told}
+
+
 def _avatar(character: Character) -> dict[str, Any] | None:
     """What a VRM says of itself; None for any other file."""
     if not character.vrm:
@@ -61,7 +72,7 @@ def _avatar(character: Character) -> dict[str, Any] | None:
         "name": meta.get("name"),
         "authors": meta.get("authors"),
         "license": meta.get("otherLicenseUrl") or meta.get("licenseUrl"),
-        "bones": len(character.skeleton.humanoid),
+        "bones": len(character.skeleton.bones),
         "expressions": list(character.vrm.get("expressions") or {}),
     }
 

@@ -39,7 +39,7 @@ def open_character(name: str | Path, **options: Any) -> Character:
     except (FormatError, MissingExtraError):
         raise
     except (ValidationError, UnknownNameError) as error:
-        if str(error).startswith(("load:", "load.")):
+        if str(error).startswith(("load:", "load.", "facing:")):
             raise UsageError(str(error)) from None
         # What is in the file does not make a character.
         raise FormatError(str(error), path=path) from None
@@ -58,6 +58,7 @@ def _sample(
     scale: float | None = None,
     influences: int | None = None,
     clips: Sequence[str | Path] = (),
+    facing: str | None = None,
     **others: Any,
 ) -> Character:
     """A built-in character, changed as `mw.load` would change it."""
@@ -70,6 +71,8 @@ def _sample(
     character = scaled(samples.load(name), scale)
     if influences is not None:
         character = character.with_meshes(lambda mesh: limit_influences(mesh, influences).mesh)
+    if facing is not None:
+        character = character.turned_to(facing)
     for file in clips:
         character = with_clips_of(character, open_character(file, **others), Path(file))
     return character

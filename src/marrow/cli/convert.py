@@ -29,6 +29,7 @@ def convert(
     joints: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)] = None,
     rate: float | None = None,
     scale: float | None = None,
+    facing: str | None = None,
     axes: str | None = None,
     compress: Literal["meshopt", "quantized", "quantized+meshopt", "draco"] | None = None,
     variant: str | None = None,
@@ -59,6 +60,8 @@ def convert(
         Frames a second for motion that is baked: read from FBX, written to BVH.
     scale
         Multiply all lengths, for files whose unit is wrong.
+    facing
+        Turn the character, clips and all, to look along this axis: +z, -z, +x, -x.
     axes
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
     compress
@@ -86,8 +89,8 @@ def convert(
     target = Path(last)
     options: dict[str, Any] = {
         "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences": influences, "joints": joints,
-        "rate": rate, "scale": scale, "axes": axes, "compress": compress, "variant": variant, "split": split,
-        "allow_outside": allow_outside,
+        "rate": rate, "scale": scale, "facing": facing, "axes": axes, "compress": compress, "variant": variant,
+        "split": split, "allow_outside": allow_outside,
     }  # fmt: skip
     if is_folder(sources, target, to):
         if split:
@@ -148,6 +151,7 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
         influences=wishes["influences"],
         rate=rate,
         scale=wishes["scale"],
+        facing=wishes["facing"],
         allow_outside=wishes["allow_outside"],
     )
     if wishes["variant"] is not None:

@@ -155,12 +155,12 @@ def render(
     from marrow.pictures.picture import render_video
 
     with progress_bar(f"{output.name}") as progress:
-        count = render_video(
+        made = render_video(
             thing, output, time=time or 0.0, duration=duration, rate=rate, steps=steps, follow=follow, turntable=turntable,
             codec=codec, progress=progress, **shared,
         )  # fmt: skip
     _tell(render_path)
-    say(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / rate:.3g} s")
+    say(f"{output}: {made.frames} frame{'s' if made.frames > 1 else ''}, {made.duration:.3g} s")
 
 
 def _tell(render_path: str) -> None:

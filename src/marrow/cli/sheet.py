@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import UsageError
+from marrow.cli._errors import UsageError, note
 from marrow.cli._output import say
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def sheet(
     times: str | None = None,
     columns: int | None = None,
     size: str = "200x240",
+    page: str = "1",
     camera: str = "three-quarter",
     view: str | None = None,
     background: str | None = None,
@@ -52,6 +53,8 @@ def sheet(
         How many pictures are side by side, where each file has one.
     size
         Width and height of one picture, in pixels.
+    page
+        Which 72 pictures of a character with many clips: 1, 2, ... or all.
     camera
         front, back, side, left, right, three-quarter, top, or degrees around and above: 45,20.
     view
@@ -67,7 +70,7 @@ def sheet(
     """
     from marrow.cli._files import is_sample, writable
     from marrow.cli.render import color, progress_bar, size_of
-    from marrow.pictures.sheet import all_rows, laid_out, planned
+    from marrow.pictures.sheet import all_rows, laid_out, notes_of, planned
     from marrow.rendering.frame import STILL_SUFFIXES
 
     if output.suffix.lower() not in STILL_SUFFIXES:
@@ -78,7 +81,7 @@ def sheet(
             raise UsageError(f"{file}: no such file or folder")
     clips: Any = "*" if clip and "*" in clip else clip
     plan = planned(
-        files, clips=clips, times=_times(times), columns=columns, size=size_of(size),
+        files, clips=clips, times=_times(times), columns=columns, size=size_of(size), page=_page(page),
         options={"camera": camera, "view": view, "background": color(background)},
     )  # fmt: skip
     with progress_bar(output.name) as progress:
@@ -89,6 +92,8 @@ def sheet(
         frame = laid_out(plan, rows)
     frame.save(output)
     say(f"{output}: {frame.size[0]} x {frame.size[1]}")
+    for text in notes_of(rows):
+        note(f"{text}: --page shows another one, or all")
 
 
 def _shared(
@@ -153,6 +158,12 @@ def _unpacked(row: dict[str, Any]) -> Row:
         for c in row["cells"]
     ]
     return row["title"], cells
+
+
+def _page(text: str) -> int | str:
+    if text == "all" or (text.isascii() and text.isdigit()):
+        return text if text == "all" else int(text)
+    raise UsageError(f"--page: expected a number, or all, got {text!r}")
 
 
 def _times(text: str | None) -> int | list[float] | None:

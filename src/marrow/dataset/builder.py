@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -26,7 +26,8 @@ from marrow.dataset.schema import Schema, schema_of
 from marrow.dataset.shard_task import CALL, PLAN, ShardTask
 from marrow.dataset.sources import SourceFile, found
 from marrow.dataset.storage import BuildError, LocalStore, OutputError, Store, store_at
-from marrow.errors import MarrowError, ValidationError, WrongTypeError
+from marrow.display.progress import shown_progress
+from marrow.errors import MarrowError, ValidationError, WrongTypeError, told_at_the_call
 from marrow.model import Character, _validate
 from marrow.printing import is_text
 
@@ -56,6 +57,7 @@ class Progress:
         return (self.sources - self.done) * self.seconds / new if new else None
 
 
+@told_at_the_call
 def build(
     sources: Any,
     out: PathLike,
@@ -82,7 +84,7 @@ def build(
     on: str | None = None,
     force: bool = False,
     allow_outside: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | Literal[False] | None = None,
 ) -> Dataset:
     """Makes training data of motion files, or goes on where an earlier call was interrupted.
 
@@ -100,7 +102,8 @@ def build(
       a leg of 0.85 m, growing with the leg)
     - `format`: parquet, webdataset, safetensors, npz or zarr; `shard_mb`: megabytes of sources in one file, about
     - `workers`: local processes (None: one for each processor; 0: none); `on`: `"ray"` or `"ray://HOST:PORT"`
-    - `force` builds all anew; `progress` is called now and then
+    - `force` builds all anew; `progress` is called now and then: left out, a call that takes long shows by itself how far
+      it is, and with False nothing
 
     The same sources and options give the same bytes, whoever worked on them and however often that was interrupted.
     """
@@ -136,7 +139,9 @@ def build(
         )
         if todo or _is_other(store, number, shards):
             store.remove(MANIFEST)  # from here to the end this is no finished data set
-            work.run(shards, todo, records, number, workers, on, progress)
+            with shown_progress("data set", False if progress is not None else None) as step:
+                tell = progress or (lambda state: step(state.done, state.sources))
+                work.run(shards, todo, records, number, workers, on, tell)
             _clear(store, shards)
             finish(
                 store, recipe, schema, shards, libraries=libraries, split=shares, split_by=split_by, character=name,
@@ -225,7 +230,7 @@ class _Build:
         number: str,
         workers: int | None,
         on: str | None,
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[Progress], None],
     ) -> None:
         plan = _plan_number(number, shards)
         self.store.write(PLAN, msgspec.json.encode({"plan": plan}))
@@ -266,8 +271,7 @@ class _Build:
                 state.done += 1
                 state.frames += what["frames"]
                 state.failed += bool(what["error"])
-            if progress is not None:
-                progress(state)
+            progress(state)
 
         outcomes = run_tasks(CALL, tasks, workers=workers, on=on, tell=tell)
         try:

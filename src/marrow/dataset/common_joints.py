@@ -87,14 +87,12 @@ def decided(store: Store, recipe: Recipe, files: Sequence[SourceFile]) -> Schema
         warn(
             f"sources have different skeletons: {len(winners)} of {count} looked at are like {min(winners)}, whose "
             f"{len(schema.joints)} joints the data set has; {other} is not. character= or skeletons='any' takes all",
-            stacklevel=4,
         )
     before = known.schemas.get(known.decided)
     if before is not None and _shape(before) != _shape(schema):
         warn(
             f"most sources have another skeleton than before ({len(schema.joints)} joints, before "
             f"{len(before.joints)}): all is made anew",
-            stacklevel=4,
         )
     if seen != known:
         store.write(SEEN, msgspec.json.encode(seen))

@@ -280,7 +280,7 @@ def _recognise(character: Character) -> None:
     """Takes of one actor have one skeleton: what was found out about it is not found out again."""
     skeleton = character.skeleton
     rest = skeleton.rest
-    state = hashlib.sha256(repr((skeleton.names, dict(skeleton.humanoid))).encode())
+    state = hashlib.sha256(repr((skeleton.names, dict(skeleton.bones))).encode())
     for part in (skeleton.parents, rest.translation, rest.rotation, rest.scale):
         state.update(np.ascontiguousarray(part).tobytes())
     key = state.hexdigest()

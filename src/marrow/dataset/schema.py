@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.dataset.features import FEATURES, TABLES, Sizes
 from marrow.dataset.recipe import Recipe, digest_of
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import ValidationError
 from marrow.model import Character, Skeleton
 
 __all__ = ["RowField", "Schema", "fitted", "kept_joints", "schema_of"]
@@ -106,9 +106,7 @@ def kept_joints(recipe: Recipe, skeleton: Skeleton) -> Array:
     found = set() if wanted else set(range(len(skeleton)))
     for pattern in wanted:
         matching = _matching(skeleton, pattern)
-        if not matching:
-            raise UnknownNameError("joint", pattern, skeleton.names)
-        found.update(matching)
+        found.update(matching or [skeleton.index(pattern)])  # an error names the near one
     for pattern in recipe.joints:
         if pattern.startswith("!"):
             found.difference_update(_matching(skeleton, pattern[1:]))
@@ -120,7 +118,9 @@ def kept_joints(recipe: Recipe, skeleton: Skeleton) -> Array:
 
 
 def _matching(skeleton: Skeleton, pattern: str) -> list[int]:
-    return [j for j, name in enumerate(skeleton.names) if name == pattern or fnmatchcase(name, pattern)]
+    """Joints by name or pattern, or a part such as `@head`."""
+    found = [j for j, name in enumerate(skeleton.names) if name == pattern or fnmatchcase(name, pattern)]
+    return found or ([skeleton.index(pattern)] if pattern in skeleton else [])
 
 
 def fitted(mine: Schema, recipe: Recipe, character: Character) -> Array:

@@ -20,13 +20,13 @@ from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
 from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
 from marrow.graph.nodes.base import DEEPEST
-from marrow.graph.program import Procedurals
+from marrow.graph.pose_program import Procedurals
+from marrow.graph.root_tracks import carried_by_hips, in_place, root_tracks
 from marrow.graph.root_transforms import WorldVector
-from marrow.graph.sharing import SharedNodes
-from marrow.graph.steadiness import watched_states
-from marrow.graph.sync import knots
-from marrow.graph.tables import Builder, Part, Place, Scope, unknown
-from marrow.graph.travel import carried_by_hips, in_place, root_tracks
+from marrow.graph.shared_nodes import SharedNodes
+from marrow.graph.sync_groups import knots
+from marrow.graph.tables import Builder, Part, Place, Scope, named_joint, unknown
+from marrow.graph.watched_states import watched_states
 from marrow.kernels import control_tables as ct
 from marrow.kernels.language.constants import Constants
 from marrow.kernels.memory import readonly
@@ -36,7 +36,7 @@ from marrow.kernels.pose_layout import padded
 from marrow.model.character import Character
 from marrow.model.clip import Clip
 
-__all__ = ["Compiler", "check_alone", "compile_graph"]
+__all__ = ["Compiler", "check_standalone", "compile_graph"]
 
 Array = NDArray[Any]
 STEADY = 1.0
@@ -50,12 +50,12 @@ def compile_graph(graph: Graph, character: Character) -> CompiledGraph:
     return Compiler(normalized(graph), character).compile()
 
 
-def check_alone(graph: Graph) -> None:
+def check_standalone(graph: Graph) -> None:
     """What can be checked without a character: a placeholder has every joint, clip and morph that the graph names."""
-    from marrow.graph.needs import placeholder
+    from marrow.graph.placeholder import placeholder
 
     graph = normalized(graph)
-    Compiler(graph, placeholder(graph), alone=True).compile()
+    Compiler(graph, placeholder(graph), standalone=True).compile()
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Compiler:
 
     graph: Graph
     character: Character
-    alone: bool = False
+    standalone: bool = False
     """Whether the graph is only checked: the character is a placeholder."""
     nodes: list[dict[str, int]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
@@ -113,10 +113,8 @@ class Compiler:
         if isinstance(root, RootMotion) and root.joint is None and not self.skeleton.roots:
             root, path = root.source, "root.source"
         if isinstance(root, RootMotion):
-            if root.joint is not None and root.joint not in self.skeleton:
-                raise unknown("joint", root.joint, self.skeleton.names, path)
             self.root_joint = (
-                self.skeleton.index(root.joint) if root.joint is not None else self.skeleton.roots[0]
+                self.joint(root.joint, path) if root.joint is not None else self.skeleton.roots[0]
             )
             self.root_mode, self.root_axes = root.mode, root.axes
             root.check(path)
@@ -254,9 +252,7 @@ class Compiler:
         return self.bank.index[name]
 
     def joint(self, name: str, path: str) -> int:
-        if name not in self.skeleton:
-            raise unknown("joint", name, self.skeleton.names, path)
-        return self.skeleton.index(name)
+        return named_joint(self.skeleton, name, path)
 
     def constants(self, record: Constants, **fields: Any) -> int:
         """Packs the constants of an operation; where they are. Every level of detail evaluates the joints they name."""

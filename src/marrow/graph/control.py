@@ -16,8 +16,8 @@ from marrow.graph.handover import advance_handover, write_handover
 from marrow.graph.instance_fields import at_rest, instance_store, kept_at
 from marrow.graph.instance_store import mapped
 from marrow.graph.lasting_events import LastingEvents
-from marrow.graph.program import Program
-from marrow.graph.programs import Programs
+from marrow.graph.pose_program import PoseProgram
+from marrow.graph.program_buffers import ProgramBuffers
 from marrow.graph.root_transforms import keep_transforms, refresh
 from marrow.graph.slot_control import SlotControl, known
 from marrow.graph.state import assign, copied, taken
@@ -75,7 +75,7 @@ class GraphControl(SlotControl):
         self.lasting = LastingEvents(compiled)
         self.store = instance_store(compiled, count, self.lasting)
         """All that belongs to the instances."""
-        self.programs = Programs(compiled, count, chunk_size(count, threads))
+        self.programs = ProgramBuffers(compiled, count, chunk_size(count, threads))
         self._told: Array | None = np.zeros(0, ct.HAPPENED)
         self.kernels = ControlPass(compiled, threads)
         self._warned = False
@@ -119,7 +119,7 @@ class GraphControl(SlotControl):
         self.memory[instances, at : at + self.pose_size] = rows
 
     @property
-    def program(self) -> Program:
+    def program(self) -> PoseProgram:
         """The programs that give the poses of this moment."""
         return self.programs.main
 
@@ -213,7 +213,7 @@ class GraphControl(SlotControl):
         round for ever."""
         step = chunk_size(self.count, self.threads)
         if self.programs.step != step or self.programs.count != self.count:
-            self.programs = Programs(self.compiled, self.count, step)
+            self.programs = ProgramBuffers(self.compiled, self.count, step)
         return self.kernels.run(self.store, self.programs, self.kept_at, dt, moving=moving)
 
     @property

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.instance_store import InstanceStore
-from marrow.graph.programs import Programs
+from marrow.graph.program_buffers import ProgramBuffers
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control import update_graph
 from marrow.kernels.control_chunks import MOST_EVENTS, gather_chunks
@@ -73,7 +73,7 @@ class ControlPass:
         return packed(rooms)
 
     # -- the kernels' frames --------------------------------------------------------------------------------------
-    def _bind(self, store: InstanceStore, programs: Programs, kept_at: int) -> None:
+    def _bind(self, store: InstanceStore, programs: ProgramBuffers, kept_at: int) -> None:
         """Makes frames with the arrays of this moment, unless they are there."""
         bound = self.bound
         if (
@@ -150,7 +150,7 @@ class ControlPass:
 
     # -- a pass ---------------------------------------------------------------------------------------------------
     def run(
-        self, store: InstanceStore, programs: Programs, kept_at: int, dt: Array | float, *, moving: bool
+        self, store: InstanceStore, programs: ProgramBuffers, kept_at: int, dt: Array | float, *, moving: bool
     ) -> tuple[int, int, int]:
         """Updates all instances, or only writes the programs that show them. Returns how many events there are, how much
         had no room, and how many instances go round for ever."""
@@ -180,7 +180,7 @@ class ControlPass:
         return events, missed, endless
 
     def finish(
-        self, store: InstanceStore, programs: Programs, kept_at: int, dt: Array | float
+        self, store: InstanceStore, programs: ProgramBuffers, kept_at: int, dt: Array | float
     ) -> tuple[int, int, int]:
         """Goes on with what stopped for want of room; returns what `run` does."""
         if self._gather.words[_RESULTS + 3]:
@@ -206,7 +206,7 @@ class ControlPass:
         return (self.events if len(self.chunks) == 1 else self._told)[: self._gather.words[_RESULTS + 2]]
 
     # -- where there was too little room ------------------------------------------------------------------------------
-    def _go_on(self, store: InstanceStore, programs: Programs, kept_at: int, dt: Array | float) -> None:
+    def _go_on(self, store: InstanceStore, programs: ProgramBuffers, kept_at: int, dt: Array | float) -> None:
         """Ends the chunks that stopped for want of room."""
         for k in np.flatnonzero(self.chunks["done"] < self.chunks["last"]).tolist():
             fair = 0
@@ -223,7 +223,7 @@ class ControlPass:
                 self._frame.run()
         self._gathering.run(0, len(self.chunks), step=len(self.chunks), workers=1)
 
-    def grow(self, programs: Programs) -> bool:
+    def grow(self, programs: ProgramBuffers) -> bool:
         """More room for what had too little in the last pass, and for nothing else; whether there is more now."""
         grown = programs.grow()
         chunks, total = self.chunks, len(self.events)

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from marrow.errors import FormatError, ValidationError, WrongTypeError, file_error
+from marrow.errors import FormatError, ValidationError, WrongTypeError, file_error, told_at_the_call
+from marrow.graph.cards import graph_card, graph_line
 from marrow.graph.nodes import sub_graph
 from marrow.graph.nodes.base import (
     DEEPEST,
@@ -20,6 +21,7 @@ from marrow.graph.nodes.base import (
     node_from_data,
     reading_files,
 )
+from marrow.graph.nodes.comparison import same_tree
 from marrow.graph.nodes.use import written_once
 from marrow.model._asset import Replaceable
 
@@ -73,6 +75,17 @@ class Graph(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid
     montages: dict[str, Montage] = {}
 
     __array_ufunc__: ClassVar[None] = None  # an array is no graph: NumPy is not asked to compare them
+
+    def __repr__(self) -> str:
+        return graph_line(self)
+
+    def _repr_html_(self) -> str:
+        return graph_card(self)
+
+    def __eq__(self, other: object) -> bool:
+        return same_tree(self, other) if isinstance(other, Graph) else NotImplemented
+
+    __hash__ = msgspec.Struct.__hash__
 
 
 # A node may hold a graph, and a graph holds nodes: the class is handed to the module that needs it once it exists.
@@ -181,6 +194,7 @@ def _path(who: str, path: object) -> Path:
     return Path(path)
 
 
+@told_at_the_call
 def load_graph(path: str | Path) -> Graph:
     """Reads a graph file."""
     _path("load_graph", path)
@@ -191,6 +205,7 @@ def load_graph(path: str | Path) -> Graph:
     return from_json(data, path=path)
 
 
+@told_at_the_call
 def save_graph(graph: Graph, path: str | Path) -> None:
     """Writes a graph file: indented JSON that compares well."""
     if not isinstance(graph, Graph):

@@ -18,7 +18,7 @@ from marrow.animation.resampling import pack_rows
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.evaluator import Evaluator, LevelEvaluation
-from marrow.graph.program import Program
+from marrow.graph.pose_program import PoseProgram
 from marrow.kernels.memory import RESULTS, readonly
 from marrow.kernels.pose_layout import ROWS, padded
 from marrow.math import affine, transform
@@ -207,7 +207,7 @@ class CrowdLevels:
         level: int,
         instances: Array,
         outputs: dict[str, Array],
-        program: Program | None = None,
+        program: PoseProgram | None = None,
     ) -> None:
         control = runtime.control
         self._evaluators[level].run(
@@ -219,7 +219,7 @@ class CrowdLevels:
             **outputs,
         )
 
-    def groups(self, runtime: Any, program: Program | None = None) -> tuple[LevelGroup, ...]:
+    def groups(self, runtime: Any, program: PoseProgram | None = None) -> tuple[LevelGroup, ...]:
         """The instances that are seen, by level, with the matrices of the joints their level has and no others; of this
         moment, or of the `program` of another."""
         found = []

@@ -18,7 +18,7 @@ from marrow.math import quaternion
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
 
-__all__ = ["WorldVector", "keep_transforms", "refresh", "set_transforms"]
+__all__ = ["WorldVector", "keep_transforms", "refresh", "set_transforms", "turned_ahead"]
 
 Array = NDArray[Any]
 
@@ -55,6 +55,21 @@ def set_transforms(
             array = quaternion.normalize(array)
         out[:, first : first + width] = array
     return out
+
+
+def turned_ahead(own: Array | None, facing: ArrayLike, count: int) -> Array:
+    """Rotations `(n, 4)` about the vertical by which those who look along `own` (None: +Z) look along `facing`."""
+    try:
+        wanted = np.broadcast_to(np.asarray(facing, np.float64), (count, 3))
+    except (TypeError, ValueError):
+        raise ValidationError(
+            f"root.set: facing must have shape (3,) or ({count}, 3), got {np.shape(facing)}"
+        ) from None
+    if not np.isfinite(wanted).all() or (np.hypot(wanted[:, 0], wanted[:, 2]) < 1e-9).any():
+        raise ValidationError("root.set: facing must be a direction that is not straight up or down")
+    angle = np.arctan2(wanted[:, 0], wanted[:, 2])
+    half = (angle - (0.0 if own is None else np.arctan2(own[0], own[2]))) / 2
+    return np.stack([0 * half, np.sin(half), 0 * half, np.cos(half)], axis=-1)
 
 
 def keep_transforms(control: GraphControl) -> None:

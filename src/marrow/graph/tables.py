@@ -63,6 +63,15 @@ def unknown(kind: str, name: object, known: Any, path: str) -> UnknownNameError:
     return UnknownNameError(f"{kind} (used by {path})", name, known)
 
 
+def named_joint(skeleton: Skeleton, name: str, path: str) -> int:
+    """The joint that a node names, by its own name or as a part (`@spine`)."""
+    try:
+        return skeleton.index(name)
+    except UnknownNameError as error:
+        used = f"{error.kind} (used by {path})"
+        raise UnknownNameError(used, name, error.known, error.near, error.listed) from None
+
+
 def seconds(value: float, path: str) -> float:
     """A length of time, or an error."""
     if not (math.isfinite(value) and value >= 0):
@@ -199,8 +208,7 @@ class Builder:
     ) -> Array:
         """Weights `(J,)` of a layer: from `joints` downward, then `explicit` ones by name."""
         for name in (*joints, *explicit):
-            if name not in self.skeleton:
-                raise unknown("joint", name, self.skeleton.names, path)
+            named_joint(self.skeleton, name, path)
         if not (math.isfinite(depth_falloff) and depth_falloff >= 0):
             raise ValidationError(f"{path}.depth_falloff: expected zero or more, got {depth_falloff}")
         mask = self.skeleton.mask(list(joints), depth_falloff=depth_falloff)

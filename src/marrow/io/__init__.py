@@ -16,6 +16,7 @@ from marrow.errors import (
     ResourceLimitError,
     UnknownNameError,
     WrongTypeError,
+    told_at_the_call,
 )
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
@@ -31,6 +32,7 @@ _SAME_LINES = 3
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
+@told_at_the_call
 def load(
     path: Loadable,
     *,
@@ -38,6 +40,7 @@ def load(
     clips: PathLike | Iterable[PathLike] = (),
     influences: int | None = None,
     rate: float | None = None,
+    facing: str | None = None,
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
@@ -50,6 +53,7 @@ def load(
     - `clips`: more files, whose clips are fitted to this character (see `mw.retarget`)
     - `influences` keeps only the strongest influences of every vertex
     - `rate`: frames a second, for formats whose motion is baked (None: the file's own, at least 30)
+    - `facing="+z"` turns the character to look along that axis, clips and all (see `Character.turned_to`)
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
@@ -58,6 +62,8 @@ def load(
     options = LoadOptions(scale, influences, rate, allow_outside)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
     character = _load_one(path, options, _validate.flag("load", "cache", cache))
+    if facing is not None:
+        character = character.turned_to(facing)
     if extra:
         from marrow.io.clips import with_clips_of
 
@@ -67,6 +73,7 @@ def load(
     return character
 
 
+@told_at_the_call
 def save(character: Character, path: PathLike, **options: Any) -> None:
     """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.usdz`, `.marrow`, `.bvh`
     (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame).
@@ -161,6 +168,7 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
         character = _gathered(with_tangents(_limited(_named(character), options.influences)))
+        character = _with_facing(character)
         if entry:
             entry.store(character)
     return _named(character.replace(name=character.name or path.stem, source=str(path)))
@@ -169,6 +177,18 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
 def _named(character: Character) -> Character:
     """The character with a name that can be written; one it has from its file may have bytes in it that are no UTF-8."""
     return character if is_text(character.name) else character.replace(name=as_text(character.name))
+
+
+def _with_facing(character: Character) -> Character:
+    """The character with a line in its report where it does not look along +Z, or nothing tells where it does."""
+    from marrow.motion.facing import facing_line
+
+    line = facing_line(character)
+    report = ReportBuilder()
+    report.extend(character.report)
+    if line is not None and all(known.place != "facing" for known in character.report):
+        report.add("info", "facing", line)
+    return character.replace(report=report.build())
 
 
 def _gathered(character: Character) -> Character:

@@ -21,8 +21,10 @@ from marrow.io import vrm_space
 from marrow.model import Character, Clip, Mesh, MorphTarget, Skeleton, Socket, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATH_WIDTH, PATHS, value_sizes
+from marrow.motion.facing import axis_name
+from marrow.report import Report, ReportLine
 
-__all__ = ["WORLDS", "Space", "converted"]
+__all__ = ["WORLDS", "Space", "converted", "turned_to"]
 
 Array = NDArray[Any]
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "km": 1000.0, "in": 0.0254, "ft": 0.3048}
@@ -89,6 +91,46 @@ def converted(
         C, s = C.T, space.metres
     if s == 1 and np.array_equal(C, np.eye(3)):
         return character
+    return _turned(character, C, s)
+
+
+def turned_to(character: Character, axis: str) -> Character:
+    """The character turned about the vertical until it looks along `axis`. Quarter turns change no digit."""
+    wanted = _axis(axis, "facing")
+    if wanted[1]:
+        raise ValidationError(f"facing: expected a level axis, '+z', '-z', '+x' or '-x', got {axis!r}")
+    facing = character.facing
+    report = Report(tuple(line for line in character.report if line.place != "facing"))
+    if facing is None:
+        told = f"it was to look along {axis}, and where it looks is not known ({character.facing_told}): it stays as it is"
+        remedy = 'character.converted(forward="-z") turns one that looks back'
+        return character.replace(
+            report=report + Report((ReportLine("warning", "facing", f"{told}; {remedy}"),))
+        )
+    # The turn about Y that takes `facing` to `wanted`: cosine and sine of its angle.
+    c = float(facing @ wanted)
+    s = float(facing[2] * wanted[0] - facing[0] * wanted[2]) + 0.0
+    if c > 1 - 1e-9:
+        return character.replace(report=report) if len(report) < len(character.report) else character
+    C = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    if np.abs(C).max(axis=0).min() < 1:  # no quarter turn
+        _refuse_uneven(character, axis_name(facing), axis)
+    line = ReportLine("info", "facing", f"it looked along {axis_name(facing)} and was turned to {axis}")
+    return _turned(character, C, 1.0).replace(report=report + Report((line,)))
+
+
+def _refuse_uneven(character: Character, looks: str, axis: str) -> None:
+    """Between the axes, a scale that differs along them has no place in the transform of a joint."""
+    tracks = (track for clip in character.clips.values() for track in clip.tracks if track.path == "scale")
+    scales = [character.skeleton.rest.scale, *(track.values for track in tracks)]
+    if any(np.ptp(np.reshape(s, (-1, 3)), axis=1).max(initial=0.0) > 1e-5 for s in scales):
+        raise ValidationError(
+            f"facing: it looks {looks} and has joints that are scaled unevenly; it can only be turned by quarter turns, "
+            f"not to {axis}: turn its root in the program that it was made with"
+        )
+
+
+def _turned(character: Character, C: Array, s: float) -> Character:
     turn = _Turn(C, s)
     skeleton = turn.skeleton(character.skeleton)
     return character.with_meshes(
@@ -121,10 +163,10 @@ def _space(
     return Space(upward, ahead, hand, float(metres))  # type: ignore[arg-type]
 
 
-def _axis(name: str) -> Array:
+def _axis(name: str, where: str = "converted") -> Array:
     found = _AXES.get(name.lower())
     if found is None:
-        raise ValidationError(f"converted: expected an axis such as 'y' or '-z', got {name!r}")
+        raise ValidationError(f"{where}: expected an axis such as 'y' or '-z', got {name!r}")
     return found
 
 
@@ -134,6 +176,7 @@ class _Turn:
     def __init__(self, C: Array, s: float) -> None:
         self.C, self.s = C, s
         self.mirrors = bool(np.linalg.det(C) < 0)
+        self.between = bool(np.abs(C).max(axis=0).min() < 1)
         self._made: dict[tuple[str, int], tuple[Any, Any]] = {}
         self._quaternion = np.eye(4)
         self._quaternion[:3, :3] = -C if self.mirrors else C
@@ -157,6 +200,8 @@ class _Turn:
         return owned((np.asarray(q, np.float64) @ self._quaternion.T).astype(np.float32))
 
     def scales(self, v: Array) -> Array:
+        if self.between:  # even ones only: the same along any axes
+            return owned(np.array(v, np.float32))
         return owned((np.asarray(v, np.float64) @ np.abs(self.C).T).astype(np.float32))
 
     def matrices(self, m: Array) -> Array:
@@ -178,7 +223,7 @@ class _Turn:
             )
             for s in old.sockets
         )
-        return Skeleton(old.names, old.parents, rest, old.morph_names, sockets, old.humanoid)
+        return Skeleton(old.names, old.parents, rest, old.morph_names, sockets, old.bones)
 
     def mesh(self, mesh: Mesh) -> Mesh:
         changes: dict[str, Any] = {

@@ -76,7 +76,7 @@ def limit() -> int:
 
 @cache
 def _warn_once(message: str) -> None:
-    warn(message, stacklevel=6)  # the line that called `mw.load`
+    warn(message)
 
 
 def info() -> CacheInfo:

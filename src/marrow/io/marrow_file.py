@@ -242,7 +242,7 @@ def _skeleton_out(skeleton: Skeleton, store: _Store) -> _Skeleton:
         _Socket(s.name, s.joint, {k: store.put(f"socket.{i}.{k}", getattr(s, k)) for k in _REST[:3]})
         for i, s in enumerate(skeleton.sockets)
     ]
-    return _Skeleton(list(skeleton.names), list(skeleton.morph_names), arrays, sockets, skeleton.humanoid)
+    return _Skeleton(list(skeleton.names), list(skeleton.morph_names), arrays, sockets, skeleton.bones)
 
 
 def _mesh_out(mesh: Mesh, place: str, store: _Store) -> _Mesh:

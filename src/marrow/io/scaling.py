@@ -43,7 +43,7 @@ def _scaled_skeleton(skeleton: Skeleton, factor: float) -> Skeleton:
     sockets = tuple(
         type(s)(s.name, s.joint, _times(s.translation, factor), s.rotation, s.scale) for s in skeleton.sockets
     )
-    return Skeleton(skeleton.names, skeleton.parents, rest, skeleton.morph_names, sockets, skeleton.humanoid)
+    return Skeleton(skeleton.names, skeleton.parents, rest, skeleton.morph_names, sockets, skeleton.bones)
 
 
 class _Lengths:

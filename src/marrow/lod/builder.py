@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.display.progress import shown_progress
+from marrow.errors import ValidationError, told_at_the_call
 from marrow.lod.arguments import Wishes, wishes_of
 from marrow.lod.assembly import assembled, mapped_parts
 from marrow.lod.clip_poses import ClipPoses, at_rest
@@ -33,6 +34,7 @@ MEASURED = 16
 """Poses that joints are weighed in."""
 
 
+@told_at_the_call
 def build(
     character: Character,
     triangles: Sequence[float | int] | None = None,
@@ -45,7 +47,7 @@ def build(
     materials: Mapping[int, Mapping[str | int, str | int | None]] | None = None,
     poses: bool = True,
     measure: bool = True,
-    progress: Progress | None = None,
+    progress: Progress | Literal[False] | None = None,
 ) -> Character:
     """The character with levels of detail: one for each entry of `triangles`, `error`, `joints` or `influences`.
 
@@ -59,15 +61,28 @@ def build(
 
     Vertices of a level are vertices of the character, with all they have. `poses=False` reduces without looking at
     the clips. `measure=False` leaves out the error, which takes most of the time. Joints come out in another order
-    where some go (see `docs/lod.md`). `progress(what, part)` is called as the work goes on. What was asked for is kept with
-    each level (`level.lod.reduction`); `mw.lod.settings(character)` are the arguments to ask for it again.
+    where some go (see `docs/lod.md`). `progress(what, part)` is called as the work goes on; left out, a call that takes
+    long shows by itself how far it is, and with False nothing. What was asked for is kept with each level
+    (`level.lod.reduction`); `mw.lod.settings(character)` are the arguments to ask for it again.
     """
     poses, measure = (_validate.flag("lod.build", n, v) for n, v in (("poses", poses), ("measure", measure)))
     wishes = wishes_of(character, triangles, error, joints, influences, keep, remove, materials, poses)
-    if progress is not None and not callable(progress):
+    if progress not in (None, False) and not callable(progress):
         raise ValidationError(f"lod.build: progress must be a function, got {_validate.shown(progress)}")
     check_vertices("lod.build", character, MOST_VERTICES)
-    tell = progress or (lambda what, part: None)
+    if progress:
+        return _built(character, wishes, poses, measure, progress)
+    with shown_progress(f"levels of {character.name}", False if progress is False else None) as step:
+        return _built(
+            character,
+            wishes,
+            poses,
+            measure,
+            lambda _, part: step(round(part * wishes.levels), wishes.levels),
+        )
+
+
+def _built(character: Character, wishes: Wishes, poses: bool, measure: bool, tell: Progress) -> Character:
     tell("poses", 0.0)
     motion = ClipPoses(character)
     counts, ordered = _fewer_joints(character, motion, wishes)

@@ -67,7 +67,7 @@ class ClipPoses:
         most = max(4, min(MOST, MAX_JOINT_FRAMES // max(len(character.skeleton), 1)))
         if len(moving) > most // 2:
             some = moving[:: -(-len(moving) // (most // 2))]
-            warn(f"lod.build: poses of {len(some)} of {len(moving)} clips are looked at", stacklevel=3)
+            warn(f"lod.build: poses of {len(some)} of {len(moving)} clips are looked at")
             moving = some
         seconds = sum(c.duration for c in moving)
         rate = min(RATE, most / seconds) if seconds > 0 else RATE

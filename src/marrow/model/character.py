@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine, transform
-from marrow.model import _late, _validate
+from marrow.model import _cards, _late, _validate
 from marrow.model._asset import Asset, exchanged, freeze
 from marrow.model.clip import Clip
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
@@ -66,7 +66,10 @@ class Clips(Mapping[str, Clip]):
         return hash((Clips, *self._clips))
 
     def __repr__(self) -> str:
-        return f"Clips({', '.join(f'{c.name} {c.duration:.2f} s' for c in self.values())})"
+        return _cards.clips_line(self)
+
+    def _repr_html_(self) -> str:
+        return _cards.clips_card(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,6 +357,26 @@ class Character(Asset):
             )
         return self.replace(meshes=meshes, reduced=reduced, **changes)
 
+    @property
+    def facing(self) -> Array | None:
+        """Where it looks: a level unit vector `(3,)` in model space, told by its body and confirmed by its clips; None
+        where that cannot be told. Most files have +Z, some -Z: `turned_to("+z")` or
+        `mw.load(..., facing="+z")` turns them."""
+        direction: Array | None = _late.function("motion.facing", "find_facing")(self).direction
+        return direction
+
+    @property
+    def facing_told(self) -> str:
+        """What told where it looks (`"its left and right, its toes"`), or why nothing did."""
+        told: str = _late.function("motion.facing", "find_facing")(self).told
+        return told
+
+    def turned_to(self, axis: str) -> Character:
+        """The character turned about the vertical to look along `axis` (`"+z"`, `"-x"`, ...): its joints, meshes, levels,
+        clips and all that has a direction, so that every vertex at every time is the turned original. Where it is not known
+        where it looks it stays as it is, and its report says so."""
+        return _late.function("io.axes", "turned_to")(self, _validate.name("turned_to", "axis", axis))  # type: ignore[no-any-return]
+
     def converted(
         self,
         world: str | None = None,
@@ -390,3 +413,6 @@ class Character(Asset):
         if len(self.report):
             parts.append(f"{len(self.report)} report lines")
         return f"Character({self.name!r}, {', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        return _cards.character_card(self)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
-from marrow.model import _late, _validate
+from marrow.model import _cards, _late, _validate
 from marrow.model._asset import Asset, Comparable, freeze, same
 from marrow.model._clip_tools import ClipTools
 from marrow.model.curve import Curve
@@ -281,6 +281,9 @@ class Clip(Asset, ClipTools):
     def __repr__(self) -> str:
         events = f", {len(self.events)} events" if self.events else ""
         return f"Clip({self.name!r}, {self.duration:.3f} s, {len(self.tracks)} tracks{events})"
+
+    def _repr_html_(self) -> str:
+        return _cards.clip_card(self)
 
 
 def _inside_tracks(table: Array, count: int) -> Array:

@@ -208,7 +208,7 @@ def prefix_skeleton(skeleton: Skeleton, joints: int) -> Skeleton:
         Pose(rest.translation[:joints], rest.rotation[:joints], rest.scale[:joints], rest.morphs),
         skeleton.morph_names,
         tuple(sockets),
-        {bone: j for bone, j in skeleton.humanoid.items() if j < joints},
+        {bone: j for bone, j in skeleton.bones.items() if j < joints},
     )
 
 

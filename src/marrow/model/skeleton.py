@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,8 +51,12 @@ class Skeleton(Asset):
     """What a pose addresses: joints (every node of the file is one) and morph channels.
 
     `names` and `parents (J,)` (-1 for a root; a parent comes before its children), the `rest` pose (its morph weights
-    are the defaults), `morph_names` for the M morph channels, and `sockets`. `humanoid` says which joint is which bone of
-    a body (`hips`, `leftUpperArm`, ...: VRM's and Unity's names) where the file says so; retargeting goes by it.
+    are the defaults), `morph_names` for the M morph channels, and `sockets`. `bones` says which joint is which bone of a
+    body (`hips`, `leftUpperArm`, ...: VRM's and Unity's names) where the file says so; `humanoid` also
+    where the rig tells.
+
+    Wherever a joint is named, `"@spine"`, `"@left_hand"`, `"@head"` mean that part of the body, whatever the rig calls it
+    (`mw.motion.PARTS` lists them).
     """
 
     names: tuple[str, ...]
@@ -59,7 +64,7 @@ class Skeleton(Asset):
     rest: Pose = None  # type: ignore[assignment]
     morph_names: tuple[str, ...] = ()
     sockets: tuple[Socket, ...] = ()
-    humanoid: dict[str, int] = field(default_factory=dict)
+    bones: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = _validate.items("Skeleton", "names", self.names, str)
@@ -108,7 +113,7 @@ class Skeleton(Asset):
             rest=frozen_rest,
             morph_names=morphs,
             sockets=sockets,
-            humanoid=_checked_bones(self.humanoid, J),
+            bones=_checked_bones(self.bones, J),
         )
 
     def __len__(self) -> int:
@@ -172,16 +177,27 @@ class Skeleton(Asset):
         return np.array(number, np.int64), np.array(count, np.int64)
 
     def index(self, joint: str | int) -> int:
-        """The index of a joint by name; an index is checked and handed back."""
+        """The index of a joint by name or part (`"@left_hand"`); an index is checked and handed back."""
         if isinstance(joint, str):
-            try:
-                return self._index[joint]
-            except KeyError:
-                raise UnknownNameError("joint", joint, self.names) from None
+            found = self._index.get(joint)
+            return _late.function("motion.parts", "joint_called")(self, joint) if found is None else found
         return _validate.position("joint", joint, len(self))
 
     def __contains__(self, joint: object) -> bool:
-        return isinstance(joint, str) and joint in self._index
+        if not isinstance(joint, str):
+            return False
+        return joint in self._index or (joint[:1] == "@" and self._part(joint) is not None)
+
+    def _part(self, name: str) -> int | None:
+        found: int | None = _late.function("motion.parts", "part_joint")(self, name)
+        return found
+
+    @cached_property
+    def humanoid(self) -> Mapping[str, int]:
+        """Which joint is which bone of a body: `hips`, `leftUpperArm`, ... (VRM's and Unity's names). What the file says
+        (`bones`), else what the names and the shape of the rig tell; empty for what has no such body."""
+        found: dict[str, int] = self.bones or _late.function("motion.parts", "found_bones")(self)
+        return MappingProxyType(found)
 
     def morph_index(self, morph: str | int) -> int:
         """The index of a morph channel by name."""
@@ -282,15 +298,15 @@ class Skeleton(Asset):
 def _checked_bones(given: object, J: int) -> dict[str, int]:
     """Bones of a body by name, each a joint of its own."""
     if not isinstance(given, Mapping):
-        raise WrongTypeError(f"Skeleton.humanoid: expected joints by bone, got {_validate.shown(given)}")
+        raise WrongTypeError(f"Skeleton.bones: expected joints by bone, got {_validate.shown(given)}")
     bones = {}
     for name, joint in given.items():
-        _validate.name("Skeleton", "humanoid", name)
+        _validate.name("Skeleton", "bones", name)
         bones[name] = _validate.integer(
-            "Skeleton", f"humanoid[{name!r}]", joint, low=0, hint="use skeleton.index(name)"
+            "Skeleton", f"bones[{name!r}]", joint, low=0, hint="use skeleton.index(name)"
         )
         if bones[name] >= J:
-            raise ValidationError(f"Skeleton.humanoid[{name!r}] is joint {joint}: expected 0..{J - 1}")
+            raise ValidationError(f"Skeleton.bones[{name!r}] is joint {joint}: expected 0..{J - 1}")
     if len(set(bones.values())) < len(bones):
-        raise ValidationError("Skeleton.humanoid: two bones are one joint")
+        raise ValidationError("Skeleton.bones: two bones are one joint")
     return bones

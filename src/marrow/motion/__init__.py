@@ -3,6 +3,7 @@
 from marrow.motion.batch import blend, from_6d, sample_clips, to_6d
 from marrow.motion.bone_map import BoneMap, RetargetError, map_bones
 from marrow.motion.mirror import MirrorMap, mirror_map, mirrored_pose
+from marrow.motion.parts import PARTS
 from marrow.motion.quality import FootQuality, MotionQuality
 from marrow.motion.reduction import Reduced
 from marrow.motion.reduction import reduced as reduce
@@ -10,6 +11,7 @@ from marrow.motion.retarget import Retargeter, retarget
 from marrow.motion.rig import Rig, find_rig
 
 __all__ = [
+    "PARTS",
     "BoneMap",
     "FootQuality",
     "MirrorMap",

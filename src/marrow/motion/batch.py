@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.sampling import sample
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, told_at_the_call
 from marrow.math import quaternion, rotation6d
 from marrow.model import Clip, Pose, Skeleton, _validate
 
@@ -18,6 +18,7 @@ __all__ = ["blend", "from_6d", "sample_clips", "to_6d"]
 Array = NDArray[Any]
 
 
+@told_at_the_call
 def blend(poses: Pose | Sequence[Pose], weights: ArrayLike) -> Pose:
     """Poses mixed by weight.
 
@@ -71,6 +72,7 @@ def blend(poses: Pose | Sequence[Pose], weights: ArrayLike) -> Pose:
     )  # fmt: skip
 
 
+@told_at_the_call
 def sample_clips(clips: Sequence[Clip], which: ArrayLike, time: ArrayLike, *, loop: bool = False) -> Pose:
     """The poses of many (clip, time) pairs in one call: `clips[which[i]]` at `time[i]`.
 

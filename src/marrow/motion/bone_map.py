@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from marrow.errors import MarrowError, WrongTypeError, file_error
+from marrow.errors import MarrowError, UnknownNameError, WrongTypeError, file_error
 from marrow.model import Skeleton
 from marrow.model._asset import Replaceable
 from marrow.motion.chain_cycles import turned_round, without_circles
@@ -167,14 +167,10 @@ def _joints(place: str, chain: str, side: str, names: Any, skeleton: Skeleton) -
         names = [names]
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
         raise RetargetError(f"{place}: chain {chain!r}: {side} must be a list of joint names, got {names!r}")
-    missing = [n for n in names if n not in skeleton]
-    if missing:
-        import difflib
-
-        close = difflib.get_close_matches(missing[0], skeleton.names, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise RetargetError(f"{place}: chain {chain!r}: the {side} has no joint {missing[0]!r}{hint}")
-    return tuple(skeleton.index(n) for n in names)
+    try:
+        return tuple(skeleton.index(n) for n in names)
+    except UnknownNameError as error:
+        raise RetargetError(f"{place}: chain {chain!r}: in the {side} {error}") from None
 
 
 def _check(bones: BoneMap) -> None:

@@ -61,7 +61,6 @@ def find_partners(skeleton: Skeleton, table: Mapping[str, str], axis: int) -> tu
             f"mirrored: nothing is across from {', '.join(map(repr, names[:4]))}"
             + (f" and {len(names) - 4} more" if len(names) > 4 else "")
             + ", which does as it did; pairs= tells what is",
-            stacklevel=5,
         )
     if not table and (partner == np.arange(len(skeleton))).all():
         _refuse_sides(skeleton, axis)
@@ -71,6 +70,7 @@ def find_partners(skeleton: Skeleton, table: Mapping[str, str], axis: int) -> tu
 def _by_name(skeleton: Skeleton, table: Mapping[str, str]) -> Array:
     names, J = skeleton.names, len(skeleton)
     partner = np.full(J, -1, np.int32)
+    table = {names[skeleton.index(a)]: b for a, b in table.items()}  # what is named as a part has a name, too
     for j, name in enumerate(names):
         if name in table:
             partner[j] = skeleton.index(table[name])
@@ -127,4 +127,4 @@ def _refuse_sides(skeleton: Skeleton, axis: int) -> None:
             f"mirrored: no joint's name says which is across from it; {hint}, such as "
             f"{{{skeleton.names[i]!r}: {skeleton.names[k]!r}}}"
         )
-    warn(f"mirrored: no joint has a partner, each mirrors itself; {hint}", stacklevel=6)
+    warn(f"mirrored: no joint has a partner, each mirrors itself; {hint}")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from marrow.animation.additive import additive
 from marrow.animation.frame_budget import check_frames
 from marrow.animation.sampling import sample
-from marrow.errors import ValidationError, WrongTypeError
+from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, Skeleton, Track
 from marrow.model._validate import instance, shown
@@ -45,6 +45,7 @@ Array = NDArray[Any]
 Contacts = bool | Literal["auto"]
 
 
+@told_at_the_call
 def retarget(
     clip: Clip,
     onto: Character | Skeleton,

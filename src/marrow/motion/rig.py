@@ -61,7 +61,7 @@ def find_rig(skeleton: Skeleton) -> Rig:
 
 
 def _find(skeleton: Skeleton) -> Rig:
-    if skeleton.humanoid:
+    if skeleton.bones:
         said = rig_by_bones(skeleton)
         if not said.missing:
             return said
@@ -80,8 +80,8 @@ def _find(skeleton: Skeleton) -> Rig:
 
 
 def rig_by_bones(skeleton: Skeleton) -> Rig:
-    """The body that `skeleton.humanoid` names: what a file says of its bones is right."""
-    bones = skeleton.humanoid
+    """The body that `skeleton.bones` names: what a file says of its bones is right."""
+    bones = skeleton.bones
 
     def chain(*names: str) -> tuple[int, ...]:
         found = [bones[name] for name in names if name in bones]

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marrow.pictures.picture import render, render_video
+    from marrow.pictures.player import Video
     from marrow.pictures.sheet import contact_sheet
     from marrow.pictures.video import VideoWriter
 
 _LATE = {
+    "Video": "player",
     "VideoWriter": "video",
     "contact_sheet": "sheet",
     "render": "picture",
@@ -21,6 +23,7 @@ _LATE = {
 }
 
 __all__ = [
+    "Video",
     "VideoWriter",
     "contact_sheet",
     "render",

@@ -5,16 +5,18 @@ from __future__ import annotations
 import copy
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.display.progress import Progress, shown_progress
+from marrow.errors import ValidationError, told_at_the_call
 from marrow.model import _validate
 from marrow.model.character import Character
+from marrow.pictures.player import Video
 from marrow.pictures.video import Codec, VideoWriter
 from marrow.rendering.frame import Frame
 from marrow.rendering.passes.outputs import check_outputs
@@ -40,6 +42,7 @@ FLOOR = 0.02
 """A ground at height 0 may cut off this much of what stands on it, of its height, before it is put lower."""
 
 
+@told_at_the_call
 def render(
     thing: Any,
     *,
@@ -103,6 +106,7 @@ def render(
     return chosen.render(timed.scene, at, **_extra(timed, view, outputs, other))
 
 
+@told_at_the_call
 def render_video(
     thing: Any,
     path: str | os.PathLike[str],
@@ -130,15 +134,16 @@ def render_video(
     render_path: str = "forward",
     codec: Codec | None = None,
     renderer: Renderer | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> int:
+    progress: Progress = None,
+) -> Video:
     """A video of anything `mw.render` takes: `.mp4`, `.webm`, `.mkv`, `.mov` (`pip install 'marrow-engine[video]'`),
-    `.gif`, `.webp` or `.apng`. Returns the number of frames.
+    `.gif`, `.webp` or `.apng`. Returns the `Video`, which plays in a notebook.
 
     It shows the clip once, from `time` on, or `duration` seconds; the first clip where none is named. `turntable` goes
     round once meanwhile, also around what does not move. The camera follows what travels; `follow` says whether it does.
     `steps` are `(seconds, parameter, value)` for a graph; the value None pulls a trigger. `codec` is `h264`, `vp9` or
-    `av1`. `progress(done, frames)` is called after each frame. The other options are those of `mw.render`.
+    `av1`. `progress(done, frames)` is called after each frame; left out, a call that takes long shows by itself how far it
+    is, and with False nothing. The other options are those of `mw.render`.
     """
     begin = _validate.number("render", "time", time, low=0)
     turntable = _validate.flag("render", "turntable", turntable)
@@ -161,14 +166,13 @@ def render_video(
     chosen = renderer or shared_renderer(render_path)
     chosen.size = writer.size
     extra = _extra(timed, view, ("color",), other)
-    with writer as video:
+    with shown_progress(writer.path.name, progress) as step, writer as video:
         for k, when in enumerate(times):
             scene = timed.seek(float(when))
             at = tracking.at(float(when), k / len(times))
             video.add(chosen.render(scene, at, **extra))
-            if progress is not None:
-                progress(k + 1, len(times))
-    return len(times)
+            step(k + 1, len(times))
+    return Video(writer.path, len(times), writer.rate, writer.size)
 
 
 def render_moments(
@@ -254,7 +258,7 @@ def _turning(camera: Any) -> Any:
 
 
 def _from_its_front(camera: Any, timed: TimedScene) -> Any:
-    """A camera by name, turned to where the body in the scene looks. A user's own scene has the directions of the world."""
+    """A camera by name, turned to where the body in the scene looks; where a user turned that, as the world has it."""
     if isinstance(camera, Camera):
         return camera
     direction = direction_of(camera)
@@ -305,7 +309,7 @@ def _dress(
     scene = timed.scene
     if not timed.made:  # the user's own stays as it is
         scene = timed.scene = copy.copy(scene)
-    if lights is None and timed.facing:
+    if lights is None and timed.facing and not scene.lights:
         scene.lights = [_turned(SUN, timed.facing)]  # light falls on faces, not on backs
     if lights is not None or ground is not None:
         said = Scene(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import GpuError, MarrowError, ValidationError
+from marrow.display.progress import Progress, Step, shown_progress
+from marrow.errors import GpuError, MarrowError, ValidationError, told_at_the_call
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.frame import Frame
@@ -30,6 +31,7 @@ __all__ = [
     "failed_row",
     "files_in",
     "laid_out",
+    "notes_of",
     "page",
     "planned",
     "rows_of",
@@ -37,6 +39,8 @@ __all__ = [
 
 Array = NDArray[Any]
 TIMES = 6
+PAGE = 72
+"""Pictures on a page of a sheet that shows the clips of one character."""
 GAP = 4
 TEXT = 15
 """Pixels: between the pictures, and of the letters."""
@@ -55,12 +59,13 @@ class Cell:
 
 
 Row = tuple[str, list[Cell]]
-"""A title and the pictures below it."""
+"""A title and the pictures below it; without pictures it is a note for the end of the sheet."""
 
 
 @dataclass(frozen=True)
 class SheetPlan:
-    """What a sheet shows: names and things; the other fields as in `contact_sheet`. `single`: just one thing."""
+    """What a sheet shows: names and things; the other fields as in `contact_sheet`. `single`: just one thing; `page`: None
+    for all of it."""
 
     things: tuple[tuple[str, Any], ...]
     clips: str | list[str] | None
@@ -69,8 +74,10 @@ class SheetPlan:
     size: tuple[int, int]
     single: bool
     options: dict[str, Any]
+    page: int | None = None
 
 
+@told_at_the_call
 def contact_sheet(
     things: Any,
     *,
@@ -78,7 +85,8 @@ def contact_sheet(
     times: int | Sequence[float] | None = None,
     columns: int | None = None,
     size: tuple[int, int] = (200, 240),
-    progress: Callable[[int, int], None] | None = None,
+    page: int | Literal["all"] = 1,
+    progress: Progress = None,
     **options: Any,
 ) -> Frame:
     """One picture of many: the clips of a character from top to bottom, moments of each from left to right; or several
@@ -87,13 +95,26 @@ def contact_sheet(
     `clips` chooses clips by name; `"*"` shows every clip of every file. `times` is how many moments of each clip (6, or for
     several things 1), or the moments themselves, in seconds. `size` is that of one picture, `columns` how many are side by
     side. Other `options` are those of `mw.render`. What cannot be read or drawn takes one place, with the reason in it.
+
+    The clips of one character fill pages of 72 pictures, and the last line of a page says which of them it shows: `page=2`
+    is the next one, `page="all"` all on one sheet. `progress(done, total)` is told how far it is; left out, a call that
+    takes long shows that by itself, and with False nothing.
     """
-    plan = planned(things, clips=clips, times=times, columns=columns, size=size, options=options)
-    return laid_out(plan, all_rows(plan, progress))
+    plan = planned(things, clips=clips, times=times, columns=columns, size=size, page=page, options=options)
+    label = f"sheet of {plan.things[0][0]}" if plan.single else "sheet"
+    with shown_progress(label, progress) as step:
+        return laid_out(plan, all_rows(plan, step))
 
 
 def planned(
-    things: Any, *, clips: Any, times: Any, columns: Any, size: Any, options: dict[str, Any]
+    things: Any,
+    *,
+    clips: Any,
+    times: Any,
+    columns: Any,
+    size: Any,
+    options: dict[str, Any],
+    page: Any = "all",
 ) -> SheetPlan:
     """What a sheet is to show, once it is known to make sense; nothing is read yet."""
     many = _things(things)
@@ -109,26 +130,40 @@ def planned(
         _validate.integer("sheet", "size", height, low=16),
     )
     wanted = _times(times) if times is not None else (TIMES if single or clips is not None else 1)
-    return SheetPlan(tuple(many), clips, wanted, columns, cell, single, options)
+    return SheetPlan(tuple(many), clips, wanted, columns, cell, single, options, _page(page, single))
 
 
-def all_rows(plan: SheetPlan, progress: Callable[[int, int], None] | None) -> list[Row]:
-    """The rows of all things of a sheet, one after the other."""
+def _page(page: Any, single: bool) -> int | None:
+    """Which page; None for all that there is."""
+    if isinstance(page, str):
+        if page != "all":
+            raise ValidationError(f'sheet: page: expected a number or "all", got {_validate.shown(page)}')
+        return None
+    number = _validate.integer("sheet", "page", page, low=1)
+    if single:
+        return number
+    if number > 1:
+        raise ValidationError(
+            "sheet: page: pages are for the clips of one character; several things have one"
+        )
+    return None
+
+
+def all_rows(plan: SheetPlan, progress: Step | None) -> list[Row]:
+    """The rows of all things of a sheet, one after the other; of a single one `progress` is told clip by clip."""
     rows: list[Row] = []
     for k in range(len(plan.things)):
-        rows += rows_of(plan, k)
-        if progress is not None:
+        rows += rows_of(plan, k, progress if plan.single else None)
+        if progress is not None and not plan.single:
             progress(k + 1, len(plan.things))
     return rows
 
 
-def rows_of(plan: SheetPlan, k: int) -> list[Row]:
+def rows_of(plan: SheetPlan, k: int, step: Step | None = None) -> list[Row]:
     """The rows of one thing of a sheet. One of several that cannot be drawn is one cell, with the reason in it."""
     label, thing = plan.things[k]
     try:
-        return _rows_of(
-            thing, "" if plan.single else label, plan.clips, plan.times, plan.size, plan.single, plan.options
-        )
+        return _rows_of(plan, thing, "" if plan.single else label, step)
     except Exception as error:  # one bad file costs one cell, also where the fault is marrow's
         if plan.single or isinstance(error, GpuError):
             raise
@@ -146,14 +181,20 @@ def failed_row(label: str, text: str) -> Row:
 
 def laid_out(plan: SheetPlan, rows: Sequence[Row]) -> Frame:
     """The sheet of all rows."""
-    cell = plan.size
+    cell, notes = plan.size, notes_of(rows)
+    rows = [row for row in rows if row[1]]
     lonely = all(len(cells) == 1 for _, cells in rows)
     if lonely:  # a picture each: they fill rows of their own
         cells = [cell for _, row in rows for cell in row]
         best = min(len(cells), max(1, round(math.sqrt(len(cells) * cell[1] / cell[0] * 1.6))))
         across = plan.columns or best
-        return page([("", cells[i : i + across]) for i in range(0, len(cells), across)], cell)
-    return page(rows, cell)
+        return page([("", cells[i : i + across]) for i in range(0, len(cells), across)], cell, notes)
+    return page(rows, cell, notes)
+
+
+def notes_of(rows: Sequence[Row]) -> list[str]:
+    """What stands at the end of a sheet."""
+    return [title for title, cells in rows if not cells]
 
 
 def _names(clips: Any) -> str | list[str] | None:
@@ -208,32 +249,26 @@ def _things(things: Any) -> list[tuple[str, Any]]:
     return [(name, things)]
 
 
-def _rows_of(
-    thing: Any,
-    label: str,
-    clips: str | Sequence[str] | None,
-    times: int | Sequence[float],
-    size: tuple[int, int],
-    single: bool,
-    options: dict[str, Any],
-) -> list[Row]:
+def _rows_of(plan: SheetPlan, thing: Any, label: str, step: Step | None) -> list[Row]:
     """The rows that one thing takes: a title and pictures for each."""
     from marrow.scene.timed_scene import character_of
 
+    clips, times, size, options = plan.clips, plan.times, plan.size, plan.options
     if isinstance(thing, (str, os.PathLike)):
         thing = character_of(thing)
     if not isinstance(thing, Character):
         return [(label, [Cell(label, _drawn(thing, None, [None], size, options)[0])])]
-    chosen = _chosen(thing, clips, single)
-    count = len(chosen) * (times if isinstance(times, int) else len(times))
+    each = times if isinstance(times, int) else len(times)
+    chosen, notes = _cut(_chosen(thing, clips, plan.single), each, plan.page)
+    count = len(chosen) * each
     if count > MOST_PICTURES or count * size[0] * size[1] > MOST_PIXELS:
         raise ValidationError(
             f"sheet: {len(chosen):,} clips make {count:,} pictures of {size[0]} x {size[1]} pixels, more than a sheet has "
             f"({MOST_PICTURES:,}, and {MOST_PIXELS:,} pixels); choose clips (--clip), fewer moments (--times) or a smaller "
             "size"
         )
-    rows = []
-    for name in chosen:
+    rows: list[Row] = []
+    for done, name in enumerate(chosen, 1):
         clip = None if name is None else thing.clips[name]
         if clip is None:
             at: list[float | None] = [None]
@@ -249,7 +284,23 @@ def _rows_of(
             rows.append((title, [Cell(label if clips is None and label else title, pictures[0])]))
         else:
             rows.append((title, [Cell(f"{t:.2f} s", p) for t, p in zip(at, pictures)]))
-    return rows
+        if step is not None:
+            step(done, len(chosen))
+    return [*rows, *((note, []) for note in notes)]
+
+
+def _cut(chosen: list[str | None], each: int, page: int | None) -> tuple[list[str | None], list[str]]:
+    """The clips of a page, of which `each` takes so many pictures, and what the page says of the others."""
+    most = max(1, PAGE // each)
+    if page is None or (page == 1 and len(chosen) <= most):
+        return chosen, []
+    pages, first = math.ceil(len(chosen) / most), most * (page - 1)
+    if page > pages:
+        raise ValidationError(
+            f"sheet: page: {len(chosen)} clips fill {pages} page{'s' if pages > 1 else ''}, got page {page}"
+        )
+    shown = chosen[first : first + most]
+    return shown, [f"clips {first + 1} to {first + len(shown)} of {len(chosen)}, page {page} of {pages}"]
 
 
 def _chosen(character: Character, clips: str | Sequence[str] | None, single: bool) -> list[str | None]:
@@ -280,8 +331,8 @@ def _drawn(
 
 
 # -- layout ---------------------------------------------------------------------------------------------------------------
-def page(rows: Sequence[Row], size: tuple[int, int]) -> Frame:
-    """A picture of all rows; `size` is that of one cell."""
+def page(rows: Sequence[Row], size: tuple[int, int], notes: Sequence[str] = ()) -> Frame:
+    """A picture of all rows, and of `notes` below them; `size` is that of one cell."""
     from PIL import Image, ImageDraw, ImageFont
 
     width, height = size
@@ -289,7 +340,7 @@ def page(rows: Sequence[Row], size: tuple[int, int]) -> Frame:
     line = TEXT + 7
     titled = [bool(title) and len(cells) > 1 for title, cells in rows]
     tall = [height + line + GAP + (line if t else 0) for t in titled]
-    whole = (columns * (width + GAP) + GAP, sum(tall) + GAP)
+    whole = (columns * (width + GAP) + GAP, sum(tall) + GAP + line * len(notes))
     if whole[0] * whole[1] > MOST_PIXELS:
         raise ValidationError(
             f"sheet: it would have {whole[0]} x {whole[1]} pixels; show fewer, or smaller (--size 96x120)"
@@ -310,6 +361,8 @@ def page(rows: Sequence[Row], size: tuple[int, int]) -> Frame:
             text = _fitted(draw, cell.label, small, width - 6)
             draw.text((x + 4, top + height + 3), text, BAD if cell.error else FAINT, small)
         y += tallness
+    for k, note in enumerate(notes):
+        draw.text((GAP + 4, y + line * k), _fitted(draw, note, small, whole[0] - 2 * GAP), INK, small)
     pixels = np.dstack([np.asarray(paper), np.full(whole[::-1], 255, np.uint8)])
     return Frame(pixels)
 

@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.model import Character
-from marrow.model._derived import derived
-from marrow.motion.posture import body_frame
-from marrow.motion.rig import find_rig
 from marrow.scene.actor_state import actor_states
 from marrow.scene.scene import Scene
 
-__all__ = ["facing", "scene_facing"]
+__all__ = ["facing", "file_facing", "scene_facing"]
 
 Array = NDArray[Any]
 UPRIGHT = 0.7
@@ -24,25 +21,28 @@ STRAIGHT = math.radians(12)
 
 
 def facing(character: Character) -> float:
-    """How far a body at rest is turned from +Z to +X, in radians; 0 for what is none, or does not stand upright."""
-    found: float = derived(character, "facing", lambda: _facing(character))
-    return found
-
-
-def _facing(character: Character) -> float:
-    skeleton = character.skeleton
-    rig = find_rig(skeleton)
-    if not rig.complete:
-        return 0.0
-    frame = body_frame(skeleton.rest_model[..., 3].astype(np.float64), rig.chains)
-    if not frame[1, 1] > UPRIGHT:  # it lies down, or goes on all fours
-        return 0.0
-    return _turn(frame[:, 2])
+    """How far a character looks away from +Z, towards +X, in radians; 0 where that is not known."""
+    return 0.0 if character.facing is None else _turn(character.facing)
 
 
 def _turn(forward: Array) -> float:
     turned = math.atan2(forward[0], forward[2])
     return 0.0 if abs(turned) < STRAIGHT else turned
+
+
+def file_facing(scene: Scene) -> float:
+    """How far the files of those in a user's own scene have turned them, in radians, where all agree and none was turned by
+    the user, who then has the directions of the world: 0."""
+    found = set()
+    for actor in scene.actors:
+        if actor.parent is None and actor.character.facing is not None:
+            rotation = None if actor.animator is None else actor.animator.root.rotation
+            if actor.transforms is not None or (
+                rotation is not None and np.abs(rotation[..., :3]).max(initial=0) > 1e-6
+            ):
+                return 0.0
+            found.add(facing(actor.character))
+    return found.pop() if len(found) == 1 else 0.0
 
 
 def scene_facing(scene: Scene) -> float:

@@ -147,9 +147,14 @@ def _socket(actor: Actor, value: Any) -> str:
         raise ValidationError("Actor: a socket is one of the parent's: pass parent= too")
     if name:
         skeleton = actor.parent.character.skeleton  # type: ignore[union-attr]
-        known = (*(s.name for s in skeleton.sockets), *skeleton.names)
-        if name not in known:
-            raise UnknownNameError("socket or joint", name, known)
+        sockets = [s.name for s in skeleton.sockets]
+        if name not in sockets and name not in skeleton:
+            try:
+                skeleton.index(name)
+            except UnknownNameError as error:
+                raise UnknownNameError(
+                    f"socket or {error.kind}", name, (*sockets, *error.known), error.near, error.listed
+                ) from None
     return name
 
 

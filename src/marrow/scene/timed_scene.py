@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from marrow.errors import MissingFileError, ValidationError, WrongTypeError
 from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph
-from marrow.math import affine
+from marrow.math import affine, quaternion, transform
 from marrow.model import _validate
 from marrow.model.character import Character, Clips
 from marrow.model.clip import Clip
 from marrow.model.mesh import SKINNING_METHODS
 from marrow.scene.bounds import AXES, reach
-from marrow.scene.orientation import scene_facing
+from marrow.scene.orientation import facing, file_facing, scene_facing
 from marrow.scene.scene import Actor, GpuInstances, Scene, chosen_clip
 
 __all__ = ["Step", "TimedScene", "character_of", "timed_scene_of"]
@@ -120,8 +120,8 @@ class TimedScene:
 
     @cached_property
     def facing(self) -> float:
-        """How far those who are shown are turned from +Z to +X, in radians; 0 in a user's own scene."""
-        return scene_facing(self.scene) if self.made else 0.0
+        """How far those who are shown are turned from +Z to +X, in radians; in a user's own scene, by their files alone."""
+        return scene_facing(self.scene) if self.made else file_facing(self.scene)
 
     @property
     def duration(self) -> float:
@@ -368,7 +368,11 @@ def _spread(animator: Animator, count: int | None) -> None:
 
 
 def side_by_side(scenes: Sequence[TimedScene]) -> TimedScene:
-    """Several scenes in one, from left to right as a viewer in front of them sees it."""
+    """Several scenes in one, from left to right as a viewer in front of them sees it, all looking the same way (+Z)."""
+    for one in scenes:
+        moving = [part.animator for part in one.parts if isinstance(part, AnimatorPart)]
+        for actor in one.scene.actors:
+            _turn_ahead(actor, moving)
     scene = Scene()
     parts: list[MovingPart] = []
     at, before = 0.0, 0.0
@@ -386,6 +390,21 @@ def side_by_side(scenes: Sequence[TimedScene]) -> TimedScene:
             scene.add(actor)
         parts += timed.parts
     return TimedScene(scene, parts)
+
+
+def _turn_ahead(actor: Actor, moving: list[Animator]) -> None:
+    """Lets an actor that its file turned elsewhere look along +Z, unless the user said where it is. An animator that does
+    not move in this scene is the user's own, and stays where it is."""
+    half = -facing(actor.character) / 2
+    if actor.parent is not None or actor.transforms is not None or not half:
+        return
+    turn = np.array([0.0, math.sin(half), 0.0, math.cos(half)])
+    if actor.animator in moving:
+        root = actor.animator.root  # type: ignore[union-attr]
+        root.set(rotation=quaternion.multiply(np.asarray(root.rotation, np.float64), turn))
+        return
+    own = transform.compose(np.zeros(3), turn, np.ones(3))
+    actor.transforms = own if actor.animator is None else affine.multiply(actor.animator.root.matrices, own)
 
 
 def _shift(actor: Actor, move: Array) -> None:

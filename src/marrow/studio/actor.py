@@ -8,7 +8,7 @@ import threading
 import zlib
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
 from marrow.graph.inspection import GraphMoment
 from marrow.math import affine
-from marrow.model import Character
+from marrow.model import Character, Clip
 from marrow.scene.camera import Camera
 from marrow.studio.assets import DescribedCharacter, MorphWeights, describe, described_again, frame_rate
 from marrow.studio.budget import check_character
@@ -26,6 +26,9 @@ from marrow.studio.levels import LevelPlan, SentGroup
 from marrow.studio.shown import rest_box_shown
 from marrow.studio.travel import Travel
 from marrow.studio.wire import COMPACT_FROM, Wire
+
+if TYPE_CHECKING:
+    from marrow.studio.drawings import PictureDrawing, ViewRequest
 
 __all__ = ["Looks", "Origin", "Picture", "StudioActor"]
 
@@ -75,6 +78,11 @@ class Picture:
     """Weights of the morph targets `(N, T)`."""
     placements: Array
     palette: int
+    actor: StudioActor
+    """Whose picture it is."""
+    clip: Clip | None = None
+    times: Array = field(default_factory=lambda: np.zeros(0))
+    """The clip that is played, and where each instance is in it, `(N,)`."""
     groups: list[SentGroup] = field(default_factory=list)
     """Instances by level of detail."""
     wire: Wire | None = None
@@ -83,6 +91,7 @@ class Picture:
     """Whether another picture follows by itself."""
     _packed: dict[bool, bytes] = field(default_factory=dict)
     _encoded: dict[tuple[int, bytes], CompactGroup | None] = field(default_factory=dict)
+    _drawings: dict[Any, PictureDrawing] = field(default_factory=dict)
 
     @property
     def many(self) -> list[SentGroup]:
@@ -126,6 +135,15 @@ class Picture:
     @property
     def count(self) -> int:
         return len(self.channels)
+
+    def drawing(self, request: ViewRequest, other: Character | None) -> PictureDrawing:
+        """What views draw of it, once for all pages that want the same."""
+        from marrow.studio.drawings import draw_picture
+
+        key = (request, id(other))
+        if key not in self._drawings:
+            self._drawings[key] = draw_picture(self, request, other)
+        return self._drawings[key]
 
     def of(self, instance: int) -> tuple[int, Array]:
         """The level an instance is shown at, and its matrices for that."""
@@ -191,8 +209,8 @@ class StudioActor:
         self._placements = np.zeros((0, 3, 4), np.float32)
         self.stands: Array | None = None
         """Where the instances are, `(N, 3, 4)`, where a scene says so."""
-        self.moved: Array | None = None
-        """How far each vertex is from where it was before the file was exported again, `(V,)` metres."""
+        self.before: Character | None = None
+        """The character as it was before its file was exported again."""
         self.mode: Literal["clip", "graph"] = "graph" if graph else "clip"
         self.spread = False
         self._looping = True
@@ -400,9 +418,16 @@ class StudioActor:
         matrices = matrices.reshape(self.count, *matrices.shape[-3:])
         channels = channels.reshape(self.count, channels.shape[-1])
         palette, targets = matrices.shape[1], self.targets_of(channels)
-        return Picture(
-            frame, self.slot, time, matrices, channels, targets, placements, palette, wire=self.wire
+        picture = Picture(
+            frame, self.slot, time, matrices, channels, targets, placements, palette, self, wire=self.wire
         )
+        return self._timed(picture)
+
+    def _timed(self, picture: Picture) -> Picture:
+        """A picture that knows what is played in it."""
+        if self.mode == "clip" and self.clip:
+            picture.clip, picture.times = self.character.clips[self.clip], self._times
+        return picture
 
     def _picture_by_level(self, frame: int, time: float, placements: Array) -> Picture:
         channels = np.zeros((self.count, len(self.character.skeleton.morph_names)), np.float32)
@@ -411,9 +436,20 @@ class StudioActor:
             channels[group.instances] = group.morphs
             groups.append(self.plan.group(group.level, group.instances, group.matrices))
         targets, palette = self.targets_of(channels), len(self.character.palette)
-        return Picture(
-            frame, self.slot, time, None, channels, targets, placements, palette, groups, self.wire
+        picture = Picture(
+            frame,
+            self.slot,
+            time,
+            None,
+            channels,
+            targets,
+            placements,
+            palette,
+            self,
+            groups=groups,
+            wire=self.wire,
         )
+        return self._timed(picture)
 
     def targets_of(self, channels: Array) -> Array:
         """Weights of the morph targets for those of the channels."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from marrow.errors import MarrowError, ValidationError
 
-__all__ = ["DEFAULT_PORT", "Address", "ServerError", "has_screen", "in_notebook", "listen"]
+__all__ = ["DEFAULT_PORT", "Address", "ServerError", "has_screen", "listen"]
 
 DEFAULT_PORT = 8421
 QUEUE = 512
@@ -149,13 +149,6 @@ def listen(host: str, port: int | None) -> socket.socket:
                 what = getattr(error, "strerror", None) or error
                 raise ServerError(f"cannot listen on {host}:{number}: {what}; choose another port") from None
     raise AssertionError("unreachable")
-
-
-def in_notebook() -> bool:
-    """Whether this runs in a notebook's kernel, where a frame shows the page."""
-    shell = sys.modules.get("IPython")
-    found = shell.get_ipython() if shell is not None else None
-    return found is not None and hasattr(found, "kernel")
 
 
 def has_screen() -> bool:

@@ -6,15 +6,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from marrow.studio.description import Info, Vec2, Vec3, Vec4
+from marrow.studio.description import Info, Vec3, Vec4
 
 __all__ = [
     "Bounds",
     "CheckAnswer",
-    "Contacts",
     "Curves",
     "JointNumbers",
-    "JointPath",
     "Keys",
     "MapAnswer",
     "MapInfo",
@@ -38,15 +36,6 @@ class Curves(Info, frozen=True):
     rotation: list[Vec4]
     euler: list[Vec3]
     scale: list[Vec3]
-
-
-class JointPath(Info, frozen=True):
-    """`/api/path?slot=&clip=&joint=`: where a joint is in model space over a clip."""
-
-    clip: str
-    joint: int
-    times: list[float]
-    points: list[Vec3]
 
 
 class Bounds(Info, frozen=True):
@@ -73,22 +62,6 @@ class Keys(Info, frozen=True):
     clip: str
     joints: list[JointKeys]
     morphs: list[float]
-
-
-class FootContacts(Info, frozen=True):
-    """When a foot stands, as spans of seconds, and where it does in each."""
-
-    name: str
-    joint: int
-    spans: list[Vec2]
-    points: list[Vec3]
-
-
-class Contacts(Info, frozen=True):
-    """`/api/contacts?slot=&clip=`: feet that stand; none of a character that has no two legs."""
-
-    clip: str
-    feet: list[FootContacts]
 
 
 class CheckLine(Info, frozen=True):

@@ -38,13 +38,10 @@ class Api:
             Route("/api/image/{slot:int}/{number:int}", self._image),
             Route("/api/clips", self._clips),
             Route("/api/curves", self._curves),
-            Route("/api/path", self._path),
             Route("/api/keys", self._keys),
             Route("/api/bounds", self._bounds),
-            Route("/api/contacts", self._contacts),
             Route("/api/check", self._check),
             Route("/api/joint", self._joint),
-            Route("/api/difference/{slot:int}", self._difference),
             Route("/api/skinned", self._skinned),
             Route("/api/export.glb", self._export),
             Route("/api/code", self._code),
@@ -86,13 +83,6 @@ class Api:
         kind = image.media_type if image.media_type in IMAGE_TYPES else "application/octet-stream"
         return Pieces(image.data, media_type=kind)
 
-    async def _difference(self, request: Request) -> Response:
-        """How far each vertex is from where it was before the file was exported again: `(V,)` float32."""
-        moved = self._actor(request.path_params["slot"]).moved
-        if moved is None:
-            raise HTTPException(404, "there is nothing to compare it with")
-        return Pieces(np.ascontiguousarray(moved, "<f4").tobytes(), media_type="application/octet-stream")
-
     # -- clips -----------------------------------------------------------------------------------------------
     def _clip(self, request: Request) -> tuple[StudioActor, str]:
         actor = self._actor(_number(request, "slot", 0))
@@ -124,11 +114,6 @@ class Api:
 
         return _json(await self._work(request, curves, *self._clip_and_joint(request)))
 
-    async def _path(self, request: Request) -> Response:
-        from marrow.studio.curves import joint_path
-
-        return _json(await self._work(request, joint_path, *self._clip_and_joint(request)))
-
     async def _keys(self, request: Request) -> Response:
         from marrow.studio.curves import keys
 
@@ -152,12 +137,6 @@ class Api:
         return _json(
             await self._work(request, bounds, self._actor(_number(request, "slot", 0)).character, None)
         )
-
-    async def _contacts(self, request: Request) -> Response:
-        from marrow.studio.curves import contacts
-
-        actor, clip = self._clip(request)
-        return _json(await self._work(request, contacts, actor.character, clip))
 
     # -- looking closer --------------------------------------------------------------------------------------
     async def _check(self, request: Request) -> Response:

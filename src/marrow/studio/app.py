@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
@@ -37,6 +37,14 @@ __all__ = ["MAX_UPLOAD_BYTES", "STATIC", "Studio"]
 
 STATIC = Path(__file__).parent / "static"
 MAX_UPLOAD_BYTES = 256 << 20
+PIXELS = tuple(
+    bytes.fromhex(text)
+    for text in (
+        "47494638396101000100800000ffffff0000002c00000000010001000002024401003b",
+        "47494638396102000100800000ffffff0000002c0000000002000100000202040a003b",
+    )
+)
+"""GIFs, 1 and 2 pixels wide."""
 WORKERS, WAITING = 2, 16
 """Requests that are worked on at once, one of each page, and how many of a page may wait for that."""
 
@@ -71,6 +79,8 @@ class Studio:
                 Route("/", self._page),
                 Route("/static/{name}", self._static),
                 Route("/favicon.ico", lambda _: Response(status_code=204)),
+                Route("/open/{ticket}", self._open),
+                Route("/open/{ticket}/there", self._there),
                 *Api(self).routes,
                 Route("/api/map", self.uploads.get_map, methods=["GET"]),
                 Route("/api/map", self.uploads.post_map, methods=["POST"]),
@@ -134,6 +144,23 @@ class Studio:
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
         return Response(data, media_type=kind or "application/octet-stream", headers=headers)
+
+    async def _open(self, request: Request) -> Response:
+        """Leads the frame of a notebook's cell to the page, with its token; by an address relative to a proxy's."""
+        if not self.keys.tickets.take(request.path_params["ticket"]):
+            return PlainTextResponse("marrow studio: this was opened before: run the cell again\n", 410)
+        return Response(status_code=303, headers={"location": f"../#token={self.keys.token.decode()}"})
+
+    async def _there(self, request: Request) -> Response:
+        """A picture of one pixel, for cells to see whether their studio can be reached. Any page may load it: whoever knows
+        a ticket knows all it says."""
+        ticket, tickets = request.path_params["ticket"], self.keys.tickets
+        good = tickets.holds(ticket)
+        if not good and not tickets.was_used(ticket):
+            return Response(status_code=410)
+        headers = {"cross-origin-resource-policy": "cross-origin"}
+        # Of a picture from elsewhere a page knows the width alone: 2 says that the ticket was used.
+        return Response(PIXELS[not good], 200 if good else 410, media_type="image/gif", headers=headers)
 
     # -- work and new characters -----------------------------------------------------------------------------
     async def work(self, page: str, call: Callable[..., Any], *arguments: Any) -> Any:

@@ -15,6 +15,8 @@ from marrow.model import Character, Clip, Material, Mesh, Socket
 from marrow.model.material import Texture
 from marrow.model.morph import target_weights
 from marrow.motion.helper_joints import helper_joints
+from marrow.scene.orientation import facing
+from marrow.scene.views import KINDS
 from marrow.skinning.deform import bind_positions
 from marrow.studio import description as d
 from marrow.studio.levels import LevelPlan, SentLevel
@@ -112,6 +114,7 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Desc
         vertices=character.vertex_count,
         triangles=character.triangle_count,
         bounds=(_vec(low), _vec(high)),
+        facing=facing(character),
         buffers=buffers,
         buffer_bytes=blob.size,
         levels=levels,
@@ -119,6 +122,7 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Desc
         graph_offer=offer(character) if graph is None else None,
         graph_hint=HINT,
         hidden=hidden(character),
+        views=[d.ViewInfo(k.name, k.meaning, k.argument, k.key) for k in KINDS.values()],
     )
     return DescribedCharacter(info, b"".join(blob.parts))
 

@@ -11,20 +11,26 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from starlette.websockets import WebSocket
 
+from marrow.printing import logger
 from marrow.studio import protocol as p
 from marrow.studio.frames import pack_compact
 
 if TYPE_CHECKING:
     from marrow.studio.actor import Picture
+    from marrow.studio.drawing_frames import Known
+    from marrow.studio.drawings import ViewRequest
     from marrow.studio.frames import CompactGroup
     from marrow.studio.wire import Sent
 
 __all__ = ["Client"]
 
+log = logger("marrow.studio")
 RATE, BURST = 240.0, 480.0
 """Messages a second that are read of a browser for long, and how many at once; beyond that it is read later. What they
 cost is the hub's to share out."""
 MAX_ERRORS = 8
+DRAWING_REST = 1.0
+"""While things move, views are drawn half of the time at most."""
 
 
 class Client:
@@ -47,6 +53,11 @@ class Client:
         """Whether it takes compact frames."""
         self.characters, self.wire_error = 0, 0.0
         self._sent: dict[int, Sent] = {}
+        self.views: ViewRequest | None = None
+        """What it wants drawn; None until it has said so."""
+        self._sent_frame = -1
+        self._drawn: dict[int, Known] = {}
+        self._drawn_at = self._drawing_took = 0.0
         self._left, self._counted = BURST, time.monotonic()
 
     @property
@@ -63,6 +74,7 @@ class Client:
             waiting = self.texts.pop(kind, None)
             if isinstance(message, p.Changed):
                 self._sent.pop(message.slot, None)  # the page begins anew: it is told all of it
+                self._drawn.pop(message.slot, None)
             if isinstance(message, p.Changed) and isinstance(waiting, p.Changed):
                 message = msgspec.structs.replace(
                     message, kept=message.kept and waiting.kept, meshes=message.meshes or waiting.meshes
@@ -72,6 +84,13 @@ class Client:
                 message = msgspec.structs.replace(message, entered=entered)
             self.texts[kind] = message
         self.something.set()
+
+    def want(self, message: p.SetViews) -> None:
+        """What it wants drawn from now on; the picture that is there is sent again, with the drawing."""
+        from marrow.studio.drawings import ViewRequest
+
+        self.views = ViewRequest.of(message)
+        self._drawn_at, self.behind = 0.0, True
 
     def show(self, pictures: list[Picture]) -> None:
         """The newest pictures, to be sent when it can take them."""
@@ -143,6 +162,40 @@ class Client:
         ]
         return [group for group in news if group is not None]
 
+    def drawings(self, pictures: dict[int, Picture]) -> dict[int, bytes]:
+        """What views draw of pictures, as far as the page does not have it. While things move, what takes long is drawn
+        less often than everything else."""
+        from marrow.studio.drawing_frames import Known, pack_drawing
+
+        began = time.monotonic()
+        moving = any(picture.moving for picture in pictures.values())
+        if self.views is None or (moving and began < self._drawn_at + DRAWING_REST * self._drawing_took):
+            return {}
+        out: dict[int, bytes] = {}
+        second = pictures.get(1)
+        for slot, picture in pictures.items():
+            if self.views.empty and slot not in self._drawn:
+                continue
+            drawn = picture.drawing(self.views, None if second is None else second.actor.character)
+            data = pack_drawing(drawn, picture, self._drawn.setdefault(slot, Known()))
+            if data is not None:
+                out[slot] = data
+        self._drawn_at = time.monotonic()
+        self._drawing_took = self._drawn_at - began
+        return out
+
+    async def _draw(self, pictures: dict[int, Picture]) -> dict[int, bytes]:
+        """The same, beside the loop that serves all. What fails is told, and not tried again before it is asked for."""
+        if self.views is None:
+            return {}
+        try:
+            return await asyncio.to_thread(self.drawings, pictures)
+        except Exception as error:
+            self.views = None
+            log.exception("a drawing failed")
+            self.tell(p.Failure(f"what was chosen cannot be drawn: {error}"))
+            return {}
+
     async def send_loop(self) -> None:
         """Sends what is in the mailbox, messages before pictures, for as long as the browser is there."""
         while True:
@@ -154,8 +207,18 @@ class Client:
                 await self._send_text(self.texts.pop(next(iter(self.texts))))
             if self.pictures and self.ready:
                 pictures, self.pictures = self.pictures, {}
-                self.unacknowledged.append(max(picture.frame for picture in pictures.values()))
+                newest = max(picture.frame for picture in pictures.values())
+                if (
+                    newest != self._sent_frame
+                ):  # the same again, with another drawing, is not acknowledged again
+                    self.unacknowledged.append(newest)
+                self._sent_frame = newest
+                drawings = await self._draw(pictures)
                 for picture in pictures.values():
+                    drawing = drawings.get(picture.slot)
+                    if drawing is not None:
+                        self.bytes += len(drawing)
+                        await self.socket.send_bytes(drawing)
                     data = self.packed(picture)
                     self.bytes += len(data)
                     await self.socket.send_bytes(data)

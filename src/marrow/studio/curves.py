@@ -1,4 +1,4 @@
-"""What the page plots of a clip: curves of a joint, its path through space, keys, feet that stand, the box it stays in."""
+"""What the page plots of a clip: curves of a joint, keys, the box it stays in."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from marrow.math import quaternion
 from marrow.model import Character, Clip
-from marrow.studio.answers import Bounds, Contacts, Curves, FootContacts, JointKeys, JointPath, Keys
+from marrow.studio.answers import Bounds, Curves, JointKeys, Keys
 from marrow.studio.assets import frame_rate
 
-__all__ = ["bounds", "contacts", "curves", "joint_path", "keys"]
+__all__ = ["bounds", "curves", "keys"]
 
 Array = NDArray[Any]
 MOST_SAMPLES = 2000
@@ -43,14 +43,6 @@ def curves(character: Character, clip: str, joint: int) -> Curves:
         euler.tolist(),
         pose.scale[:, j].tolist(),
     )
-
-
-def joint_path(character: Character, clip: str, joint: int) -> JointPath:
-    """Where a joint is in model space over a clip."""
-    chosen, j = character.clips[clip], character.skeleton.index(joint)
-    times = sample_times(chosen)
-    points = character.skeleton.to_model(chosen.sample(times))[:, j, :, 3]
-    return JointPath(clip, j, times.tolist(), points.tolist())
 
 
 def keys(character: Character, clip: str, joints: list[int]) -> Keys:
@@ -85,25 +77,3 @@ def bounds(character: Character, clip: str | None) -> Bounds:
     box = rest_box_shown(character) if clip is None else clip_box(character, clip)
     low, high = (np.zeros(3), np.zeros(3)) if box is None else box
     return Bounds(clip, tuple(low.tolist()), tuple(high.tolist()))
-
-
-def contacts(character: Character, clip: str) -> Contacts:
-    """When and where the feet of a body stand."""
-    from marrow.motion.contacts import clip_contacts, windows
-    from marrow.motion.frames import frame_times
-    from marrow.motion.rig import find_rig
-
-    chosen, rig = character.clips[clip], find_rig(character.skeleton)
-    if not rig.complete or chosen.additive or chosen.duration <= 0:
-        return Contacts(clip, [])
-    times = frame_times(chosen)
-    points, planted = clip_contacts(chosen, times)
-    feet = []
-    for k, side in enumerate(("left", "right")):
-        spans, places = [], []
-        for begin, end in windows(np.asarray(planted[:, k].any(axis=1))):
-            spans.append((float(times[begin]), float(times[end - 1])))
-            stands = planted[begin:end, k]
-            places.append(points.place[begin:end, k][stands].mean(axis=0).tolist())
-        feet.append(FootContacts(f"{side} foot", rig.joint(f"{side}_leg", 2), spans, places))
-    return Contacts(clip, feet)

@@ -6,12 +6,12 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["CharacterInfo", "GraphInfo", "Info"]
+__all__ = ["CharacterInfo", "DrawingInfo", "GraphInfo", "Info"]
 
 Vec2 = tuple[float, float]
 Vec3 = tuple[float, float, float]
 Vec4 = tuple[float, float, float, float]
-Dtype = Literal["float32", "uint32", "uint16"]
+Dtype = Literal["float32", "uint32", "uint16", "uint8"]
 
 
 class Info(msgspec.Struct, frozen=True):
@@ -259,16 +259,27 @@ class HiddenInfo(Info, frozen=True):
     why: str
 
 
+class ViewInfo(Info, frozen=True):
+    """A view that can be asked for (`SetViews`): what it shows, what may (`[COUNT]`) or must (`JOINT`) follow its name, and
+    the key that switches it, "" for none."""
+
+    name: str
+    meaning: str
+    argument: str
+    key: str
+
+
 class CharacterInfo(Info, frozen=True):
     """`/api/character/{slot}`: everything about a character but its arrays.
 
-    `bounds` are those of what is shown. Where there is no graph, `graph_offer` says what its clips would make
+    `bounds` are those of what is shown; `facing` is how far it looks away from +Z, towards +X, in radians (0 where that is
+    not known): the camera begins in front of it. Where there is no graph, `graph_offer` says what its clips would make
     (`ReadyGraph`), None where they make none, and `graph_hint` how to get one.
 
     `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions
     (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space
     matrix of a joint is its palette matrix times the inverse of its `inverse_bind`; the first J palette
-    entries are the J joints.
+    entries are the J joints. `views` can be drawn of it.
     """
 
     name: str
@@ -286,6 +297,7 @@ class CharacterInfo(Info, frozen=True):
     vertices: int
     triangles: int
     bounds: tuple[Vec3, Vec3]
+    facing: float
     buffers: dict[str, BufferInfo]
     buffer_bytes: int
     levels: list[LevelInfo]
@@ -293,3 +305,71 @@ class CharacterInfo(Info, frozen=True):
     graph_offer: str | None
     graph_hint: str
     hidden: list[HiddenInfo]
+    views: list[ViewInfo]
+
+
+# -- drawings ------------------------------------------------------------------------------------------------
+class LabelInfo(Info, frozen=True):
+    """Words at a place of the world. The array `label_at (L, 5)` has, row by row, where that is, a rank and a length: where
+    there is no room for all, those of higher rank are kept; where the length, in metres, is seen smaller than letters are,
+    there is none. Colours are sRGB, 0 to 1."""
+
+    text: str
+    color: Vec3
+
+
+class LegendInfo(Info, frozen=True):
+    """What colours mean: a bar through the colours of `ramp`, evenly spaced, from `low` to `high`, or named `entries`."""
+
+    title: str
+    low: str
+    high: str
+    ramp: list[Vec3]
+    entries: list[tuple[str, Vec3]]
+
+
+class SurfaceLinesInfo(Info, frozen=True):
+    """Lines on the surface of `instances` at a level, the k-th of the text: from vertex to vertex (`surface{k}_start` and
+    `surface{k}_end (L,)`), or `length` metres `along` the "normal" of their start; vertices are numbered
+    through all meshes. `surface{k}_color` is `(L, 4)`, or `(1, 4)` where all have one."""
+
+    level: int
+    along: str
+    length: float
+    width: float
+    hidden: float
+    instances: list[int]
+
+
+class PaintInfo(Info, frozen=True):
+    """How the surface of a level is coloured, the k-th of the text: "vertices" by `paint{k} (V, 3)`, `(1, 3)` where all
+    have one, or `(N, V, 3)` for the `instances` named; "checker" by texture coordinates; "normals" by where it faces.
+    `strength` mixes it with the material's colour, `lit` lets light fall on it."""
+
+    level: int
+    mode: Literal["vertices", "checker", "normals"]
+    strength: float
+    lit: bool
+    instances: list[int]
+
+
+class DrawingText(Info, frozen=True):
+    """What views draw over an actor. Lines of the world are the arrays `line_start` and `line_end (L, 3)`, `line_color
+    (L, 4)`, `line_width (L, 2)` in pixels at a picture 720 high, `line_hidden (L,)`: how much of their opacity is left
+    behind a surface; a line of no length is a round point. `ghosts` is the number of rows in `ghost_matrices (G, P, 3,
+    4)`, `ghost_morphs (G, M)`, `ghost_placements (G, 3, 4)` and `ghost_colors (G, 4)`."""
+
+    labels: list[LabelInfo]
+    legends: list[LegendInfo]
+    notes: list[str]
+    surface: list[SurfaceLinesInfo]
+    paints: list[PaintInfo]
+    ghosts: int
+
+
+class DrawingInfo(Info, frozen=True):
+    """The text of a binary message with a drawing: what has changed. `text` None, and arrays that are not named, are as
+    they were."""
+
+    text: DrawingText | None
+    arrays: dict[str, BufferInfo]

@@ -17,9 +17,9 @@ NEAR = 1e-6
 """What moves less than this, by the size of the character, has not moved."""
 
 
-def differences(old: Character, new: Character) -> tuple[p.Difference, Array | None]:
-    """In words and numbers; and how far each vertex is from where it was at rest, `(V,)` metres, where meshes have the same
-    numbers of vertices."""
+def differences(old: Character, new: Character) -> p.Difference:
+    """In words and numbers; how far vertices are from where they were at rest, where meshes have the same numbers of
+    vertices."""
     size = max(_size(old), _size(new), 1e-9)
     mine, theirs = ({n: j for j, n in enumerate(c.skeleton.names)} for c in (old, new))
     both = [name for name in theirs if name in mine]
@@ -37,21 +37,18 @@ def differences(old: Character, new: Character) -> tuple[p.Difference, Array | N
     known = {c.name: c for c in old.clips.values()}
     clips = {c.name: c for c in new.clips.values()}
     named = {m.name: m for m in old.meshes}
-    return (
-        p.Difference(
-            joints_added=[n for n in theirs if n not in mine],
-            joints_removed=[n for n in mine if n not in theirs],
-            joints_moved=[name for name, is_off in zip(both, off) if is_off],
-            clips_added=[n for n in clips if n not in known],
-            clips_removed=[n for n in known if n not in clips],
-            clips_changed=[n for n, c in clips.items() if n in known and not _same_clip(known[n], c)],
-            meshes_changed=[m.name for m in new.meshes if named.get(m.name) != m]
-            + [n for n in named if n not in {m.name for m in new.meshes}],
-            vertices_moved=0 if moved is None else int((moved > NEAR * size).sum()),
-            largest=0.0 if moved is None else float(moved.max(initial=0.0)),
-            comparable=comparable,
-        ),
-        moved,
+    return p.Difference(
+        joints_added=[n for n in theirs if n not in mine],
+        joints_removed=[n for n in mine if n not in theirs],
+        joints_moved=[name for name, is_off in zip(both, off) if is_off],
+        clips_added=[n for n in clips if n not in known],
+        clips_removed=[n for n in known if n not in clips],
+        clips_changed=[n for n, c in clips.items() if n in known and not _same_clip(known[n], c)],
+        meshes_changed=[m.name for m in new.meshes if named.get(m.name) != m]
+        + [n for n in named if n not in {m.name for m in new.meshes}],
+        vertices_moved=0 if moved is None else int((moved > NEAR * size).sum()),
+        largest=0.0 if moved is None else float(moved.max(initial=0.0)),
+        comparable=comparable,
     )
 
 

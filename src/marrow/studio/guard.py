@@ -3,7 +3,8 @@
 The token keeps other users of the machine out. It travels in a header of each request, or among the subprotocols of a
 websocket; never in an address, which ends up in logs and histories, and never in a cookie, which browsers send to every
 port of a machine and so to other people's servers. The page itself holds no secret: it is served to everybody, and has the
-token from the fragment of the link, which browsers keep to themselves. Host keeps out pages that make their name resolve
+token from the fragment of the link, which browsers keep to themselves; a notebook's cell has a ticket instead, which is
+exchanged for that link once. Host keeps out pages that make their name resolve
 to 127.0.0.1; Origin keeps out pages that know the port.
 """
 
@@ -19,11 +20,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from marrow.studio.protocol import SOCKET_PROTOCOL, TOKEN_HEADER, TOKEN_PROTOCOL
+from marrow.studio.tickets import Tickets
 
 __all__ = ["AccessKeys", "Guard", "host_name"]
 
 PAGE = ("/", "/favicon.ico")
-BUNDLE = "/static/"
+BUNDLE, TICKETS = "/static/", "/open/"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; style-src 'self' 'unsafe-inline'; "
@@ -67,6 +69,8 @@ class AccessKeys:
         self.any_address = any_address
         self.framed = False
         """Whether a notebook shows it: then it may be put in a frame, and come by another name."""
+        self.tickets = Tickets()
+        """What opens it once, for the cells of notebooks."""
 
     def opened_by(self, scope: Scope, headers: Headers) -> bool:
         """Whether a request brings the token."""
@@ -108,7 +112,7 @@ class Guard:
             return
         headers, path, keys = Headers(scope=scope), scope["path"], self.keys
         opened = keys.opened_by(scope, headers)
-        public = scope["type"] == "http" and (path in PAGE or path.startswith(BUNDLE))
+        public = scope["type"] == "http" and (path in PAGE or path.startswith((BUNDLE, TICKETS)))
         foreign = self._foreign(headers)
         # Through a notebook's proxy it has another name. Whoever has the token needs no other proof.
         if foreign is not None and keys.framed and (opened or public):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import threading
@@ -9,12 +10,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from marrow.errors import ValidationError
-from marrow.studio.address import Address, has_screen, in_notebook, listen, secret
+from marrow.display.notebook import close_earlier, in_notebook, owned_by_cell
+from marrow.errors import MarrowError, ValidationError, told_at_the_call
+from marrow.printing import one_line
+from marrow.studio.address import Address, has_screen, listen, secret
 from marrow.studio.makers import Maker, maker_of
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
+    from marrow.rendering.frame import Frame
     from marrow.studio.actor import StudioActor
     from marrow.studio.makers import Thing
     from marrow.studio.server import Server
@@ -54,6 +58,7 @@ def view(
 ) -> Any: ...
 
 
+@told_at_the_call
 def view(
     thing: Thing | None = None,
     *,
@@ -82,10 +87,12 @@ def view(
     `port` and the token may be fixed, so that pages find the studio again after a restart: `token`, the `token_file` that
     it is in (which only you may read), or the variable `MARROW_STUDIO_TOKEN`; a random one where there is none.
     `browser=False` opens no page; left out, one is opened where there is a screen and no notebook. In a notebook the
-    handle shows itself as a frame. A file is shown again when it was exported again, unless `watch=False`.
+    handle shows itself as a frame, of which the saved notebook keeps a still picture; running the cell again closes the
+    studio it had. A file is shown again when it was exported again, unless `watch=False`.
 
     `window=True` opens a window of the desktop instead, without a browser, and stays until it is closed; in a notebook it
-    is a widget, and the cell goes on. `options` are then those of `mw.window`: `size=(1280, 720)`, `view="skeleton"`.
+    is a widget (`.widget`), and the cell goes on. `options` are then those of `mw.window`: `size=(1280, 720)`,
+    `view="skeleton"`.
     """
     if window:
         if (port, host, token, token_file, browser) != (None, "127.0.0.1", None, None, None):
@@ -99,9 +106,12 @@ def view(
         raise ValidationError(f"view: {unknown}: only windows have that; pass window=True too")
     makers = [maker_of(thing, 0, graph)] if thing is not None else []
     makers += [maker_of(compare, 1)] if compare is not None else []
-    return open_view(
+    close_earlier()
+    opened = open_view(
         makers, port=port, host=host, token=token, token_file=token_file, browser=browser, watch=watch
     )
+    owned_by_cell(opened)
+    return opened
 
 
 def open_view(
@@ -251,11 +261,55 @@ class StudioView:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _repr_html_(self) -> str:
-        from marrow.studio.notebook import frame
+    def picture(self, *, size: tuple[int, int] = (960, 540)) -> Frame:
+        """What is shown, as it is now, from in front and the side. Needs `pip install 'marrow-engine[render]'`."""
+        from marrow.pictures.picture import render
 
-        self._server.studio.keys.framed = True
-        return frame(self._address)
+        session, drawn = self._server.studio.session, []
+
+        def draw() -> None:
+            if session.main is None:
+                raise ValidationError("picture: the studio is empty")
+            compared = session.actors.get(1)
+            thing: Any = session.main.animator
+            if session.stage is not None:
+                thing = session.stage.scene
+            elif compared is not None:
+                thing = [session.main.character, compared.character]
+            drawn.append(render(thing, size=size))
+
+        self._server.wait_for(draw)  # there, nobody moves what is drawn
+        return drawn[0]
+
+    def _kept(self) -> tuple[Frame | None, str]:
+        """What a saved notebook keeps: a picture, and words about it."""
+        main = self._server.studio.session.main
+        name = one_line(main.character.name)[:60] if main is not None else "nothing yet"
+        if not self.running or main is None:
+            return None, f"marrow studio: {name if self.running else 'closed'}."
+        try:
+            return self.picture(), f"marrow studio: {name}."
+        except MarrowError as error:  # no renderer, no GPU: the studio needs neither
+            return None, f"marrow studio: {name}. There is no picture of it: {error}."
+
+    def _repr_html_(self) -> str:
+        return self._shown(*self._kept())
+
+    def _shown(self, still: Frame | None, words: str) -> str:
+        from marrow.studio.notebook import cell_html
+
+        keys = self._server.studio.keys
+        keys.framed = True
+        return cell_html(self._address, keys.tickets.new(), still, words)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        still, words = self._kept()
+        bundle = {"text/plain": repr(self), "text/html": self._shown(still, words)}
+        if still is not None:  # for what shows no HTML
+            bundle["image/jpeg"] = base64.b64encode(still.encoded(".jpg")).decode()
+        return bundle
 
     def __repr__(self) -> str:
-        return f"View({self.url!r}{'' if self.running else ', closed'})"
+        # What is printed in a notebook is saved with it.
+        link = self.url.removesuffix(self._address.fragment) if in_notebook() else self.url
+        return f"View({link!r}{'' if self.running else ', closed'})"

@@ -129,6 +129,9 @@ class Hub:
             self.session.remove(message.slot)
             self.tell(p.Changed(message.slot, False))
             self.wake.set()
+        elif isinstance(message, p.SetViews):
+            client.want(message)
+            self.wake.set()
         elif isinstance(message, p.Look):
             self.session.look_from(client, message)
             self.wake.set()

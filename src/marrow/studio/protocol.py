@@ -25,12 +25,12 @@ __all__ = [
     "encode",
 ]
 
-PROTOCOL_VERSION = 4
+PROTOCOL_VERSION = 5
 SOCKET_PROTOCOL, TOKEN_PROTOCOL = "marrow", "marrow.token."
 """Subprotocols that a page asks for, in this order: the one that is answered, and the one that ends in the token."""
 TOKEN_HEADER, PAGE_HEADER = "x-marrow-token", "x-marrow-page"
 """Headers of requests: the token (also taken as `Authorization: Bearer`), and the number of `Hello.page`."""
-MAX_MESSAGE_BYTES = 16 << 10
+MAX_MESSAGE_BYTES = 96 << 10
 """The largest text frame a page may send; a longer one closes its socket."""
 MAX_COUNT = 2000
 FRAMES_IN_FLIGHT = 2
@@ -140,6 +140,29 @@ class Look(Message, frozen=True, tag="look"):
     height: Annotated[float, Meta(gt=0, le=100_000)]
     pixels: Annotated[float, Meta(gt=0, le=10_000)] = 1.0
     picked: Annotated[int, Meta(ge=-1, le=1_000_000)] = -1
+
+
+class ViewChoice(msgspec.Struct, frozen=True):
+    """A view by its name, and what follows it: `weights` of `hand_l`."""
+
+    name: Name
+    argument: Name = ""
+
+
+class SetViews(Message, frozen=True, tag="views"):
+    """What a page wants drawn (`CharacterInfo.views` has the names), by the way of skinning it shows; a drawing follows
+    with the next frame. Of a crowd the instance that was `picked` is drawn. `compare` says what `difference` is
+    a difference to: the other way of skinning, the character in slot 1, or the file as it was `before` it was exported
+    again. `mask` is
+    the path of a node whose mask is shown. `pose`: where the page shows a pose of its own, the joints of the first
+    instance in model space, `(J, 3, 4)` float32, as base64."""
+
+    views: Annotated[list[ViewChoice], Meta(max_length=32)]
+    method: Literal["file", "linear", "dual_quaternion"] = "file"
+    picked: Annotated[int, Meta(ge=-1, le=1_000_000)] = -1
+    compare: Literal["skinning", "second", "before"] = "skinning"
+    mask: Name | None = None
+    pose: Annotated[str, Meta(max_length=90_000)] | None = None
 
 
 class SetLevel(Message, frozen=True, tag="level"):
@@ -256,6 +279,7 @@ ClientMessage = (
     | SetTravel
     | Select
     | Look
+    | SetViews
     | SetLevel
     | Accept
     | Advance

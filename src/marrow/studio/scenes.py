@@ -117,7 +117,17 @@ class StageScene:
         matrices = np.array(there.matrices, np.float32)
         places = self._placed(part.slot, there.world)
         picture = Picture(
-            frame, part.slot, time, matrices, channels, part.targets_of(channels), places, matrices.shape[1]
+            frame,
+            part.slot,
+            time,
+            matrices,
+            channels,
+            part.targets_of(channels),
+            places,
+            matrices.shape[1],
+            part,
+            there.actor.clip,
+            np.array(np.broadcast_to(np.ravel(np.asarray(there.actor.time, np.float64)), (there.count,))),
         )
         picture.wire = part.wire
         return picture

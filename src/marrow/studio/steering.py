@@ -25,7 +25,7 @@ __all__ = ["Driven", "Steering", "program_name"]
 
 def program_name() -> str:
     """What drives an animator, as people know it."""
-    from marrow.studio.address import in_notebook
+    from marrow.display.notebook import in_notebook
 
     if in_notebook():
         return "a notebook"

@@ -20,7 +20,7 @@ _HEAD = """\
 
 def typescript() -> str:
     """The whole of `web/src/protocol.ts`."""
-    from marrow.studio import answers, description, frames, protocol
+    from marrow.studio import answers, description, drawing_frames, frames, protocol
 
     constants = {
         "PROTOCOL_VERSION": protocol.PROTOCOL_VERSION,
@@ -37,12 +37,14 @@ def typescript() -> str:
         "HAS_LEVELS": frames.HAS_LEVELS,
         "HAS_COMPACT": frames.HAS_COMPACT,
         "HAS_SCALES": frames.HAS_SCALES,
+        "DRAWING_MAGIC": drawing_frames.DRAWING_MAGIC,
+        "DRAWING_HEADER_BYTES": drawing_frames.DRAWING_HEADER.size,
         "MAX_UPLOAD_FILES": answers.MAX_UPLOAD_FILES,
         "PARCEL_TYPE": json.dumps(answers.PARCEL_TYPE),
     }
     parts = [_HEAD]
     parts += [f"export const {name} = {value};" for name, value in constants.items()]
-    parts.append(_FRAME)
+    parts += [_FRAME, _DRAWING]
     parts += [
         _interface(struct) for module in (protocol, description, answers) for struct in _structs(module)
     ]
@@ -224,6 +226,44 @@ function parseGroups(data: ArrayBuffer, at: number): { found: LevelGroup[]; end:
     next += size;
   }
   return { found, end: 4 * next };
+}"""
+
+
+_DRAWING = """
+/** A binary message with a drawing: what has changed of it (`DrawingInfo`), and the arrays that are new. */
+export interface DrawingMessage {
+  frame: number;
+  slot: number;
+  bytes: number;
+  text: DrawingText | null;
+  arrays: Map<string, DrawingArray>;
+}
+
+export interface DrawingArray {
+  shape: number[];
+  data: Float32Array | Uint32Array | Uint8Array;
+}
+
+/**
+ * Takes a drawing apart without copying it; null when it is none. Four little-endian words (u32 magic, frame, slot, bytes
+ * of the JSON text), the text up to a whole word, and arrays, whose offsets count from there.
+ */
+export function parseDrawing(data: ArrayBuffer): DrawingMessage | null {
+  if (data.byteLength < DRAWING_HEADER_BYTES) return null;
+  const head = new DataView(data);
+  const word = (i: number): number => head.getUint32(4 * i, true);
+  const length = word(3);
+  if (word(0) !== DRAWING_MAGIC || DRAWING_HEADER_BYTES + length > data.byteLength) return null;
+  const begin = DRAWING_HEADER_BYTES + 4 * Math.ceil(length / 4);
+  const info = JSON.parse(new TextDecoder().decode(new Uint8Array(data, DRAWING_HEADER_BYTES, length))) as DrawingInfo;
+  const arrays = new Map<string, DrawingArray>();
+  for (const [name, { offset, dtype, shape }] of Object.entries(info.arrays)) {
+    const size = shape.reduce((a, b) => a * b, 1);
+    const kind = dtype === "float32" ? Float32Array : dtype === "uint32" ? Uint32Array : Uint8Array;
+    if (begin + offset + size * kind.BYTES_PER_ELEMENT > data.byteLength) return null;
+    arrays.set(name, { shape, data: new kind(data, begin + offset, size) });
+  }
+  return { frame: word(1), slot: word(2), bytes: data.byteLength, text: info.text, arrays };
 }"""
 
 

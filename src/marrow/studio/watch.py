@@ -90,7 +90,7 @@ class Watcher:
     def _prepared(self, before: StudioActor, fresh: StudioActor) -> tuple[StudioActor, p.Difference, bool]:
         from marrow.studio.actor import StudioActor
 
-        difference, moved = differences(self._loaded, fresh.character)
+        difference = differences(self._loaded, fresh.character)
         character = carried_over(self._loaded, before.character, fresh.character)
         actor = fresh
         if character is not fresh.character:
@@ -98,5 +98,5 @@ class Watcher:
         meshes = not same_buffers(before.character, actor.character)
         if not meshes:
             actor.take_asset(before)
-        actor.moved = moved
+        actor.before = self._loaded
         return actor, difference, meshes

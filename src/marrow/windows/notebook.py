@@ -1,19 +1,28 @@
-"""`NotebookDisplay`: a widget in a notebook, or any other canvas of the package rendercanvas."""
+"""`NotebookDisplay`: a widget in a notebook, or any other canvas of the package rendercanvas.
+
+A saved notebook knows no widgets: what is kept is a still picture, which takes the place of the widget when that closes.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import importlib
-import sys
+import os
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from marrow.errors import MissingExtraError
+from marrow.display.notebook import Output, in_notebook
+from marrow.errors import MarrowError, MissingExtraError
 from marrow.gpu.device import Device
 from marrow.windows.inputs import KEYS, Inputs
 
-__all__ = ["NotebookDisplay"]
+if TYPE_CHECKING:
+    from marrow.rendering.frame import Frame
+    from marrow.windows.window import Window
+
+__all__ = ["NotebookDisplay", "NotebookWindow"]
 
 UNSEEN = 0.1
 """Seconds after which a loop goes on though nobody looks at its picture."""
@@ -32,13 +41,16 @@ class NotebookDisplay:
     def __init__(self, size: tuple[int, int], canvas: Any = None) -> None:
         self.widget: Any = canvas if canvas is not None else _widget(size)
         self.inputs, self.format = Inputs(), "rgba8unorm-srgb"
+        self._wanted = size
         self._context: Any = self.widget.get_wgpu_context()  # without one a canvas is never asked to draw
         self._connected = False
         self._finish: Callable[[], None] | None = None
         self._waiting: asyncio.Future[None] | None = None
         self._shut = False
-        self.shown = False
-        """Whether a cell has it; a loop shows it below its own."""
+        self.shown_by_cell = False
+        """Whether a cell shows it as its value; else a loop shows it."""
+        self._output: Output | None = None
+        self._still: Output | None = None
         self.widget.add_event_handler(self._on_event, "*")
         self.widget.request_draw(self._on_draw)
 
@@ -70,8 +82,8 @@ class NotebookDisplay:
     # -- what it is -------------------------------------------------------------------------------------------------
     @property
     def size(self) -> tuple[int, int]:
-        width, height = self.widget.get_physical_size()
-        return int(width), int(height)
+        width, height = map(int, self.widget.get_physical_size())
+        return (width, height) if min(width, height) > 1 else self._wanted  # nobody has seen it yet
 
     @property
     def ratio(self) -> float:
@@ -98,13 +110,22 @@ class NotebookDisplay:
         self._context.configure(device=device.raw, format=self.format)
         self._connected = True
 
-    def show(self) -> None:
-        """Puts the widget below the cell that runs, unless it is somewhere already."""
-        if not self.shown:
-            self.shown = True
-            show = getattr(sys.modules.get("IPython"), "display", None)
-            if show is not None:
-                show.display(self.widget)
+    def show(self, still: Frame | None = None) -> None:
+        """Puts the widget below the cell that runs, unless it is there already, and a picture for those who open the
+        notebook later, which is not seen as long as there is the widget."""
+        if self._output is None and in_notebook():
+            self._output = Output(self.widget)
+            if still is not None:
+                self._still = Output({"text/html": _still_html(still), "text/plain": repr(still)})
+
+    def leave(self, picture: Frame) -> None:
+        """Puts a picture where the widget was."""
+        data = {"image/png": base64.b64encode(picture.encoded(".png")).decode(), "text/plain": repr(picture)}
+        if self._output is not None:
+            self._output.replace(data)
+        if self._still is not None:
+            self._still.replace({"text/plain": ""})
+        self._output = self._still = None
 
     async def drawn(self, finish: Callable[[], None]) -> None:
         """Has a frame drawn when the widget is ready for it. While nobody sees it, time goes on all the same."""
@@ -143,6 +164,58 @@ class NotebookDisplay:
         self._shut = True
         if not self.widget.get_closed():
             self.widget.close()
+
+
+class NotebookWindow:
+    """A window that plays in a notebook: a cell whose last value it is shows its `widget`; `close` leaves a picture
+    there."""
+
+    def __init__(self, window: Window, playing: asyncio.Future[None]) -> None:
+        self.window = window
+        self._playing = playing  # a task that nobody holds may be collected
+
+    @property
+    def widget(self) -> Any:
+        """The widget itself, to be put among others."""
+        return self.window.display.widget  # type: ignore[attr-defined]
+
+    def close(self) -> None:
+        self.window.close()
+
+    def _ipython_display_(self) -> None:
+        try:
+            still = None if self.window.closed else self.window.picture()
+        except MarrowError:  # the loop says what is wrong
+            still = None
+        self.window.display.show(still)  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        return repr(self.window)
+
+
+# Where the notebook is open and has the widget, that is to be seen alone.
+_HIDE = """(function (name) {
+  var box = document.getElementById(name), tries = 0;
+  var open = document.getElementById("jupyter-config-data") || document.body.hasAttribute("data-base-url") ||
+    location.protocol === "vscode-webview:";
+  function look() {
+    var cell = box.closest(".jp-OutputArea, .output_area, .output_container") || document;
+    if (cell.querySelector(".renderview-wrapper")) box.style.display = "none";
+    else if (++tries < 40) setTimeout(look, 250);
+  }
+  if (box && open) look();
+})("%s");"""
+
+
+def _still_html(still: Frame) -> str:
+    name = f"marrow-{os.urandom(6).hex()}"
+    data = base64.b64encode(still.encoded(".jpg")).decode()
+    look = "display:block;max-width:100%;height:auto;border-radius:8px"
+    words = "A still picture of the window: run the cell to open it."
+    return (
+        f'<div id="{name}"><img src="data:image/jpeg;base64,{data}" alt="a window of marrow" style="{look}">'
+        f'<small style="opacity:.65">{words}</small></div><script>{_HIDE % name}</script>'
+    )
 
 
 def _widget(size: tuple[int, int]) -> Any:

@@ -15,6 +15,7 @@ from marrow.graph.animator import Animator
 from marrow.scene.scene import Actor, Scene
 from marrow.scene.timed_scene import character_of
 from marrow.windows.camera_controls import CameraControls
+from marrow.windows.notebook import NotebookDisplay, NotebookWindow
 from marrow.windows.viewer import Viewer
 from marrow.windows.window import Window, window
 from marrow.windows.window_frame import WindowFrame
@@ -78,23 +79,20 @@ def turn(made: Window, viewer: Viewer, frame: WindowFrame) -> Viewer:
 
 def look(made: Window, viewer: Viewer, *, asked_to_end: Callable[[], bool] = lambda: False) -> Any:
     """Plays until the window is closed; in a notebook the cell ends at once and the widget goes on."""
-    widget = getattr(made.display, "widget", None)
-    if widget is None:
+    if not isinstance(made.display, NotebookDisplay):
         for frame in made:
             viewer = turn(made, viewer, frame)
             if asked_to_end():
                 made.close()
         return None
 
-    made.display.shown = True  # type: ignore[attr-defined]  # the cell shows what is returned
-
     async def play() -> None:
         now = viewer
         async for frame in made:
             now = turn(made, now, frame)
 
-    widget._marrow_task = asyncio.ensure_future(play())  # a task that nobody holds may be collected
-    return widget
+    made.display.shown_by_cell = True
+    return NotebookWindow(made, asyncio.ensure_future(play()))
 
 
 def _scene(thing: Any, graph: Any) -> tuple[Scene, Animator | None]:

@@ -13,6 +13,7 @@ from marrow.errors import MarrowError
 from marrow.graph.animator import Animator
 from marrow.scene.bounds import reach
 from marrow.scene.scene import Actor, Scene
+from marrow.scene.views import KINDS
 from marrow.windows.camera_controls import CameraControls
 from marrow.windows.follow_camera import FollowCamera, middle
 from marrow.windows.graph_controls import GraphControls
@@ -26,15 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HELP", "VIEWS", "Viewer"]
 
-VIEWS = {
-    "3": "skeleton",
-    "4": "weights",
-    "5": "normals",
-    "6": "wireframe",
-    "7": "bounds",
-    "8": "uv",
-    "9": "levels",
-}
+VIEWS = {kind.key: name for name, kind in KINDS.items() if kind.key.isdigit()}
 """The views that have a key; the same key again, or 0, shows the character as it is."""
 HELP = (
     ("Space", "play, pause"),
@@ -43,7 +36,7 @@ HELP = (
     ("[  ]", "slower, faster"),
     ("L", "loop"),
     ("G", "graph or clips; Up, Down, Left, Right and Enter steer it"),
-    ("3 ... 9", "skeleton, weights, normals, wireframe, bounds, UV, levels"),
+    ("3 ... 9", ", ".join(VIEWS[key] for key in sorted(VIEWS))),
     ("0  V", "no view, next view"),
     ("J  K", "next and previous joint, for weights"),
     ("Drag", "turn; right drag: look around; middle or Shift drag: move"),
@@ -58,6 +51,8 @@ HELP = (
     ("Esc", "close"),
 )
 HINT = "H: help"
+KEYS, SMALLEST = 130.0, 0.6
+"""How wide the keys are on the help card, and how small its letters may be, of their usual size."""
 BAR = 26.0
 """The height of the timeline in logical pixels."""
 Array = NDArray[Any]
@@ -324,7 +319,8 @@ class Viewer:
         """Writes over a picture."""
         width, height = overlay.size
         if self._time - self._said_at < 3 and self.said:
-            overlay.lines((width - overlay.width(self.said)) / 2 - PAD, EDGE, [self.said], [ACCENT])
+            said = overlay.fitted(self.said, width - 2 * (EDGE + PAD))
+            overlay.lines((width - overlay.width(said)) / 2 - PAD, EDGE, [said], [ACCENT])
         if self.help:
             self._paint_help(overlay, width, height)
         if not self.words:
@@ -349,7 +345,9 @@ class Viewer:
         overlay.rectangle(x + width * share - 1, y, 2, height, color=ACCENT)
         state = "playing" if play.playing else "paused"
         speed = "" if play.speed == 1 else f"   x{play.speed:g}"
-        words = f"{clip.name}   {play.time:.2f} / {play.duration:.2f} s   {state}{speed}"
+        after = f"   {play.time:.2f} / {play.duration:.2f} s   {state}{speed}"
+        name = overlay.fitted(clip.name, width - 2 * PAD - overlay.width(after))
+        words = overlay.fitted(name + after, width - 2 * PAD)
         overlay.text(x + PAD, y + 4, words, color=WHITE)
         place = f"{play.index + 1} of {len(play.clips)}"
         if overlay.width(words) + overlay.width(place) + 4 * PAD < width:
@@ -357,11 +355,19 @@ class Viewer:
 
     def _paint_help(self, overlay: TextOverlay, width: float, height: float) -> None:
         tall, wide = ROW * len(HELP) + 2 * EDGE, 560.0
-        x, y = max((width - wide) / 2, 0.0), max((height - tall) / 2, 0.0)
+        scale = max(min(1.0, width / wide, height / tall), SMALLEST)
+        row, edge = ROW * scale, EDGE * scale
+        rows, most = list(HELP), max(1, int((height - 2 * edge) // row))
+        if len(rows) > most:
+            rows[most - 1 :] = [("...", "more in a larger window")]
+        wide, tall = min(wide * scale, width), row * len(rows) + 2 * edge
+        x, y = (width - wide) / 2, max((height - tall) / 2, 0.0)
         overlay.rectangle(x, y, wide, tall, color=(0.05, 0.06, 0.08, 0.9))
-        for i, (keys, meaning) in enumerate(HELP):
-            overlay.text(x + EDGE, y + EDGE + ROW * i, keys, color=ACCENT)
-            overlay.text(x + EDGE + 130, y + EDGE + ROW * i, meaning, color=WHITE)
+        room = wide - 2 * edge - KEYS * scale
+        for i, (keys, meaning) in enumerate(rows):
+            overlay.text(x + edge, y + edge + row * i, keys, color=ACCENT, scale=scale)
+            words = overlay.fitted(meaning, room, scale)
+            overlay.text(x + edge + KEYS * scale, y + edge + row * i, words, color=WHITE, scale=scale)
 
 
 def _heaviest_joint(scene: Scene) -> int:

@@ -10,6 +10,7 @@ is drawn.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -18,7 +19,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import DeviceLostError, MarrowError, UnknownNameError, ValidationError, WrongTypeError
+from marrow.display.notebook import close_earlier, in_notebook, owned_by_cell
+from marrow.errors import (
+    DeviceLostError,
+    MarrowError,
+    UnknownNameError,
+    ValidationError,
+    WrongTypeError,
+    told_at_the_call,
+)
 from marrow.gpu.device import Device
 from marrow.model import _validate
 from marrow.scene.camera import Camera
@@ -47,6 +56,7 @@ AnyCamera = Camera | CameraControls
 Array = NDArray[Any]
 
 
+@told_at_the_call
 def window(
     *things: Any,
     size: tuple[int, int] = (1280, 720),
@@ -103,9 +113,10 @@ def window(
     display: Display
     if offscreen:
         display = OffscreenDisplay(shape, rate=rate or 60.0)
-    elif _in_notebook():
+    elif in_notebook():
         from marrow.windows.notebook import NotebookDisplay
 
+        close_earlier()
         display = NotebookDisplay(shape)
     else:
         from marrow.windows.desktop import DesktopDisplay
@@ -129,6 +140,8 @@ def window(
             made.capture = True
         if fullscreen:
             made.fullscreen = True
+        if not offscreen:
+            owned_by_cell(made)
         return made
     except BaseException:
         display.close()
@@ -287,9 +300,9 @@ class Window:
     async def __aiter__(self) -> AsyncIterator[WindowFrame]:
         if self._ended:
             raise ValidationError("window: it is closed; open another one with mw.window")
-        drawn, show = (getattr(self.display, name, None) for name in ("drawn", "show"))
-        if show is not None:
-            show()
+        drawn = getattr(self.display, "drawn", None)
+        if drawn is not None and not getattr(self.display, "shown_by_cell", False):
+            self.display.show()  # type: ignore[attr-defined]
         try:
             while (frame := self._next()) is not None:
                 yield frame
@@ -406,7 +419,11 @@ class Window:
         return self.renderer.render(self.scene, self.camera_for(size), size=size, view=self._view)
 
     def close(self) -> None:
-        """Closes it; a loop over it ends."""
+        """Closes it; a loop over it ends. In a notebook its last picture stays."""
+        leave = getattr(self.display, "leave", None)
+        if leave is not None and not self._ended:
+            with contextlib.suppress(MarrowError):  # what is wrong with the scene was told
+                leave(self.picture())
         self._ended = True
         self._renderer = self._overlay = None
         self.display.close()
@@ -455,11 +472,3 @@ def _size(size: Any) -> tuple[int, int]:
     if max(width, height) > 16384:
         raise ValidationError(f"window: size: at most 16384 pixels a side, got {width} by {height}")
     return width, height
-
-
-def _in_notebook() -> bool:
-    import sys
-
-    shell = sys.modules.get("IPython")
-    found = shell.get_ipython() if shell is not None else None
-    return found is not None and hasattr(found, "kernel")

@@ -76,7 +76,7 @@ class Wild:
         names = tuple(self.draw(st.sampled_from(["hips", "spine", "[1]", "ä"])) for _ in range(J))
         parents = [self.count(-1, j - 1) for j in range(J)]
         humanoid = {"hips": 0, "tail": J - 1} if J > 1 and self.often() else {}
-        return mw.Skeleton(names, parents, rest, tuple("abc"[:M]), humanoid=humanoid)
+        return mw.Skeleton(names, parents, rest, tuple("abc"[:M]), bones=humanoid)
 
     def sections(self, F: int, materials: int) -> tuple[mw.Section, ...]:
         out = []

@@ -2,7 +2,7 @@
 import type { App } from "../app";
 import type { Stats } from "../protocol";
 import { clamp, h, toggle } from "../ui/dom";
-import { metres } from "../view/heat";
+import { metres } from "../ui/lengths";
 
 const STEPS = 1000;
 

@@ -2,31 +2,19 @@
 import type { App } from "../app";
 import type { Compare, ViewOptions } from "../options";
 import { button, h, segmented, toggle } from "../ui/dom";
-import { heatChoice } from "./heat";
 import { chooseCharacter } from "./open";
 import { secondClip } from "./second";
+import { viewsMenu } from "./views";
 
 type Flag = { [K in keyof ViewOptions]: ViewOptions[K] extends boolean ? K : never }[keyof ViewOptions];
 
-const OVERLAYS: readonly (readonly [Flag, string, string])[] = [
-  ["skeleton", "Skeleton", "3"],
-  ["names", "Joint names", "N"],
-  ["axes", "Axes", "Y"],
-  ["sockets", "Sockets", "O"],
-  ["wireframe", "Wireframe", "6"],
-  ["normals", "Normals", "5"],
-  ["bounds", "Bounds", "7"],
-  ["heat", "Colour the surface", "4"],
-  ["path", "Path of picked joint", "P"],
-  ["contacts", "Foot contacts", "J"],
-];
 const STAGE: readonly (readonly [Flag, string, string])[] = [
   ["grid", "Grid", "U"],
   ["shadows", "Shadows", ""],
   ["follow", "Follow character", "C"],
 ];
 
-export const TOGGLE_KEYS = new Map([...OVERLAYS, ...STAGE].filter(([, , key]) => key).map(([name, , key]) => [key.toLowerCase(), name]));
+export const TOGGLE_KEYS = new Map(STAGE.filter(([, , key]) => key).map(([name, , key]) => [key.toLowerCase(), name]));
 
 export function displayPanel(app: App): HTMLElement {
   const method = segmented(
@@ -43,13 +31,11 @@ export function displayPanel(app: App): HTMLElement {
     },
   );
   const second = h("div", { class: "second" });
-  const switches = [...OVERLAYS, ...STAGE].map(([name, text, key]) => ({
+  const switches = STAGE.map(([name, text, key]) => ({
     name, ...toggle(text, (on) => app.set(name, on), key),
   }));
   const travel = toggle("Travel over the floor", (on) => app.travel(on), "R");
   travel.element.title = "Characters go where their motion takes them. Home brings them back.";
-  const heatNote = h("p", { class: "note" });
-  const heat = heatChoice(app);
 
   function showSecond(): void {
     const other = app.characters[1];
@@ -67,9 +53,6 @@ export function displayPanel(app: App): HTMLElement {
     compare.show(app.options.compare);
     method.element.toggleAttribute("inert", app.options.compare === "skinning");
     for (const one of switches) one.show(app.options[one.name]);
-    const joint = app.selected >= 0 ? app.characters[0]?.joints[app.selected]?.name : undefined;
-    const needed = ((app.options.heat && app.options.heatOf === "weights") || app.options.path) && !joint;
-    heatNote.textContent = needed ? "Pick a joint in the view or the tree to see its weights and path." : joint ? `Picked: ${joint}` : "No joint picked.";
     showSecond();
   }
 
@@ -78,15 +61,13 @@ export function displayPanel(app: App): HTMLElement {
     travel.input.disabled = state.driven;
   });
   app.on("options", show);
-  app.on("selection", show);
   app.on("character", show);
   show();
-  const overlays = switches.slice(0, OVERLAYS.length).map((one) => one.element);
-  const stage = switches.slice(OVERLAYS.length).map((one) => one.element);
+  const stage = switches.map((one) => one.element);
   return h(
     "div", { class: "panel" },
     h("section", {}, h("h2", {}, "Skinning"), method.element, h("h2", { class: "spaced" }, "Compare"), compare.element, second),
-    h("section", {}, h("h2", {}, "Show"), ...overlays, heatNote, heat),
+    viewsMenu(app),
     h(
       "section", {}, h("h2", {}, "Stage"), ...stage, travel.element,
       h(

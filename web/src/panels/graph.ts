@@ -164,8 +164,7 @@ export function graphPanel(app: App): HTMLElement {
     masked = path;
     const graph = app.characters[0]?.graph;
     const mask = graph?.masks.find((m) => m.path === path);
-    app.viewport.showMask(mask ? mask.weights : null);
-    if (mask) app.set("skeleton", true);
+    app.showMask(mask ? mask.path : null);
     for (const [at, box] of boxes) box.classList.toggle("showing", at === path && Boolean(mask));
   }
 

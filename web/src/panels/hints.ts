@@ -2,7 +2,7 @@
 import type { App } from "../app";
 import type { Difference } from "../protocol";
 import { button, h, many } from "../ui/dom";
-import { metres } from "../view/heat";
+import { metres } from "../ui/lengths";
 
 /** What has changed, in words. */
 function describe(found: Difference): string {
@@ -52,12 +52,12 @@ export function hints(app: App): HTMLElement {
   const changed = h("span", {});
   const difference = h("div", { class: "hint", hidden: true }, changed);
   const colour = button({ label: "Colour the surface by the way each vertex has moved", text: "Show the difference", onclick: () => {
-    app.set("heatOf", "change");
-    app.set("heat", true);
+    app.set("differenceTo", "before");
+    app.toggleView("difference", true);
   } });
   difference.append(colour, button({ label: "Close this line", icon: "close", onclick: () => {
     difference.hidden = true;
-    if (app.options.heatOf === "change") app.set("heat", false);
+    if (app.options.differenceTo === "before") app.toggleView("difference", false);
   } }));
   app.on("difference", (found) => {
     difference.hidden = false;

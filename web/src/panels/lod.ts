@@ -1,13 +1,13 @@
 /** Levels of detail: what each gives up, who is drawn at which, and one for all. */
 import type { App } from "../app";
 import { h, toggle } from "../ui/dom";
-import { LEVEL_COLORS } from "../view/character";
+import { viewsOf } from "../options";
 
 const EVERY_MS = 500;
 
 export function lodPanel(app: App): HTMLElement {
   const choice = h("select", { "aria-label": "Level of detail", onchange: () => app.send({ type: "level", value: Number(choice.value) }) });
-  const colors = toggle("Colour by level", (on) => app.set("levels", on));
+  const colors = toggle("Colour by level", (on) => app.toggleView("levels", on));
   const body = h("tbody", {});
   const total = h("p", { class: "note" });
   const section = h("section", { class: "levels", hidden: true }, h("h2", {}, "Levels of detail"),
@@ -25,10 +25,8 @@ export function lodPanel(app: App): HTMLElement {
     choice.value = String(app.state?.level ?? -1);
     counts = levels.map(() => h("td", {}, "0"));
     body.replaceChildren(...levels.map((level, k) => {
-      const swatch = h("span", { class: "level-swatch" });
-      swatch.style.background = LEVEL_COLORS[k % LEVEL_COLORS.length];
       const error = level.error === null ? "–" : `${(1000 * level.error).toFixed(level.error < 0.01 ? 1 : 0)} mm`;
-      return h("tr", {}, h("td", {}, swatch, String(k)), h("td", {}, level.triangles.toLocaleString("en")), h("td", {}, String(level.joints)), h("td", {}, error), counts[k]);
+      return h("tr", {}, h("td", {}, String(k)), h("td", {}, level.triangles.toLocaleString("en")), h("td", {}, String(level.joints)), h("td", {}, error), counts[k]);
     }));
   };
   app.on("character", (slot) => slot === 0 && build());
@@ -36,7 +34,7 @@ export function lodPanel(app: App): HTMLElement {
     choice.value = String(state.level);
     choice.disabled = state.driven;
   });
-  app.on("options", (options) => colors.show(options.levels));
+  app.on("options", (options) => colors.show(viewsOf(options.views).has("levels")));
   window.setInterval(() => {
     const drawn = section.hidden ? null : app.viewport.drawnLevels;
     if (!drawn) return;

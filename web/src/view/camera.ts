@@ -5,6 +5,7 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 /** From where a character is looked at first: from the front, a little from the side and above. */
 const FIRST_LOOK = new Vector3(0.5, 0.24, 1);
 const CROWD_LOOK = new Vector3(0.5, 0.42, 1);
+const UP = new Vector3(0, 1, 0);
 /** How quickly the camera goes after a character, per second, and how far behind it may stay, of the character's size. */
 const HASTE = 6;
 const NEAR_ENOUGH = 0.003;
@@ -48,11 +49,12 @@ export class Framing {
     this.controls.target.set(0, 0.9, 0);
   }
 
-  /** Moves the camera so that a box fills the picture; `all` is the largest thing it may later look at. */
-  fit(box: Box3, all: Box3, aspect: number, reset: boolean, crowd: boolean): void {
+  /** Moves the camera so that a box fills the picture; `all` is the largest thing it may later look at. Anew, it stands in
+   * front of what looks `facing` radians away from +Z, towards +X. */
+  fit(box: Box3, all: Box3, aspect: number, reset: boolean, crowd: boolean, facing: number): void {
     const center = box.getCenter(new Vector3());
-    const anew = crowd ? CROWD_LOOK : FIRST_LOOK;
-    const direction = (reset ? anew.clone() : this.camera.position.clone().sub(this.controls.target)).normalize();
+    const anew = (crowd ? CROWD_LOOK : FIRST_LOOK).clone().applyAxisAngle(UP, facing);
+    const direction = (reset ? anew : this.camera.position.clone().sub(this.controls.target)).normalize();
     const distance = this.distanceFor(box, center, direction, aspect);
     const radius = Math.max(0.5 * box.getSize(new Vector3()).length(), 1e-3);
     this.camera.position.copy(center).addScaledVector(direction, distance);

@@ -2,9 +2,9 @@
 import { Box3, Color, Group, Matrix4, type MeshBasicMaterial, Vector3, type WebGLRenderer } from "three";
 import type { CharacterInfo, Frame, LevelGroup } from "../protocol";
 import { Body, type Crew } from "./body";
-import { weighted } from "./heat";
 import type { JointStore } from "./joint_store";
 import { TextureLibrary } from "./materials";
+import type { LevelPaint } from "./paint";
 import { Arrays, type Part, type Shared } from "./part";
 import { Poser } from "./poser";
 import type { Method } from "./skinning";
@@ -12,8 +12,6 @@ import type { Method } from "./skinning";
 /** What a user may ask for: as each mesh's author did, or one method for all. */
 export type MethodChoice = "file" | Exclude<Method, "blended">;
 
-/** Colours of the levels of detail, told apart with any colour vision (Okabe and Ito). */
-export const LEVEL_COLORS = ["#56b4e9", "#009e73", "#f0e442", "#d55e00", "#cc79a7", "#0072b2", "#e69f00", "#999999"];
 const IDENTITY_ROWS = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]);
 
 export class CharacterView implements Crew {
@@ -42,7 +40,7 @@ export class CharacterView implements Crew {
   /** Around what each palette entry moves, of the meshes that are shown. */
   private reach: (Box3 | null)[] = [];
   /** The palette entries that move some vertex. */
-  private readonly used: number[];
+  readonly used: number[];
   /** A pose of the page's own, where one is wanted. */
   readonly poser: Poser;
   /** Weights of morph targets, by their number, that are set by hand. */
@@ -55,7 +53,7 @@ export class CharacterView implements Crew {
   plainFrom = Infinity;
   /** Which instances have matrices for all entries. */
   private whole: Uint8Array = new Uint8Array(0);
-  private tinted = false;
+  private paints = new Map<number, LevelPaint>();
   /** Compact joints, where the newest frame has them, and which of them are decoded into `matrices`. */
   private source: JointStore | null = null;
   private stamps: Uint32Array = new Uint32Array(0);
@@ -162,7 +160,7 @@ export class CharacterView implements Crew {
     }
     this.bodies[level] = body;
     this.group.add(body.group);
-    if (this.tinted) tint(body, level);
+    this.paintBody(body, level);
     return body;
   }
 
@@ -355,44 +353,30 @@ export class CharacterView implements Crew {
   }
 
   // -- ways to show it --------------------------------------------------------------------------------------------
-  /** Colours vertices by numbers from 0 to 1, for each mesh one for each vertex; null ends it. */
-  showHeat(values: ((part: Part) => Float32Array) | null): void {
-    for (const part of this.parts) part.showHeat(values && values(part));
+  /** Colours the surface of levels; those that are not named have their materials. */
+  showPaints(paints: LevelPaint[]): void {
+    this.paints = new Map(paints.map((paint) => [paint.info.level, paint]));
+    this.bodies.forEach((body, level) => body && this.paintBody(body, level));
   }
 
-  /** Colours vertices by a number for each joint, weighted as the joints are. */
-  showJointHeat(values: ArrayLike<number>): void {
-    this.showHeat((part) => weighted(part, values, this.paletteJoints));
-  }
-
-  /** Cuts numbers for all vertices, mesh after mesh, into those of a mesh. */
-  ofPart(part: Part, values: Float32Array): Float32Array {
-    let at = 0;
-    for (const other of this.parts) {
-      if (other === part) break;
-      at += other.info.vertices;
+  private paintBody(body: Body, level: number): void {
+    let first = 0;
+    for (const part of body.parts) {
+      part.paint.show(this.paints.get(level) ?? null, first);
+      first += part.info.vertices;
     }
-    return values.subarray(at, at + part.info.vertices);
   }
 
-  showWireframe(on: boolean, color: number): void {
-    for (const body of this.bodies) for (const part of body?.parts ?? []) part.showWireframe(on, color);
+  /** Gives instances with colours of their own those, wherever they are among those that are drawn. */
+  arrangePaints(): void {
+    this.bodies.forEach((body, level) => {
+      if (body && this.paints.get(level)?.info.instances.length) for (const part of body.parts) part.paint.arrange(body.chosen);
+    });
   }
 
-  /** Colours what is drawn by its level of detail. */
-  showLevels(on: boolean): void {
-    if (on === this.tinted) return;
-    this.tinted = on;
-    this.bodies.forEach((body, level) => body && tint(body, on ? level : -1));
-  }
-
-  /** Shows the normals of one instance. */
-  showNormals(on: boolean, color: number, instance = 0): void {
-    const place = Math.max(0, this.chosen.indexOf(instance));
-    for (const part of this.parts) {
-      part.showNormals(on, color);
-      part.normalsOf = place;
-    }
+  /** The meshes again, to draw other instances with. */
+  another(): Body {
+    return new Body(this.info.meshes, this.shared);
   }
 
   // -- where things are -------------------------------------------------------------------------------------------
@@ -407,6 +391,18 @@ export class CharacterView implements Crew {
     this.complete(instance);
     rows(this.matrices, at, out).multiply(this.binds[j]);
     return out.premultiply(this.placement(instance, scratch));
+  }
+
+  /** The joints of an instance in its own space, `(J, 3, 4)` flat. */
+  models(instance = 0): Float32Array {
+    const out = new Float32Array(12 * this.info.joints.length);
+    const m = new Matrix4();
+    this.complete(instance);
+    this.info.joints.forEach((_, j) => {
+      const { elements } = rows(this.matrices, 12 * (instance * this.info.palette + j), m).multiply(this.binds[j]);
+      for (let row = 0; row < 3; row++) for (let column = 0; column < 4; column++) out[12 * j + 4 * row + column] = elements[4 * column + row];
+    });
+    return out;
   }
 
   /** A box that holds one instance as it is posed now: what every joint carries, and the joints themselves. */
@@ -454,15 +450,6 @@ export class CharacterView implements Crew {
 }
 
 const scratch = new Matrix4();
-
-/** Gives the materials of a body the colour of its level, or their own back (-1). */
-function tint(body: Body, level: number): void {
-  for (const part of body.parts)
-    for (const material of part.mesh.material as MeshBasicMaterial[]) {
-      const own = (material.userData["own"] ??= material.color.clone()) as Color;
-      material.color.copy(level < 0 ? own : new Color(LEVEL_COLORS[level % LEVEL_COLORS.length]));
-    }
-}
 
 function rows(m: Float32Array, i: number, out: Matrix4): Matrix4 {
   return out.set(

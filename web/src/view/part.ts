@@ -1,12 +1,13 @@
 /** `Part`: one mesh of a character: its tables for skinning, its geometry, and the ways it is drawn. */
 import {
-  Box3, BufferAttribute, BufferGeometry, Color, DoubleSide, InstancedBufferGeometry, LineBasicMaterial, LineSegments, type Material, Mesh,
-  MeshBasicMaterial, MeshDepthMaterial, Sphere, type Texture, Vector3,
+  Box3, BufferAttribute, Color, DoubleSide, InstancedBufferGeometry, type Material, Mesh, MeshBasicMaterial, MeshDepthMaterial, Sphere, type Texture,
+  Vector3,
 } from "three";
 import type { BufferInfo, MaterialInfo, MeshInfo } from "../protocol";
 import { buildMaterial, type TextureLibrary } from "./materials";
 import { METHODS, SkinnedVertices, type SkinUniforms } from "./skinning";
-import { type LineUniforms, normalLines, skinnedPlain, skinnedShape, skinnedSurface, type SurfaceUniforms } from "./surface";
+import { SurfacePaint } from "./paint";
+import { skinnedPlain, skinnedShape, skinnedSurface } from "./surface";
 import { Table } from "./tables";
 import { orderTriangles } from "./triangles";
 
@@ -47,13 +48,11 @@ export class Part {
   readonly positions: Float32Array;
   readonly joints: Values;
   readonly weights: Float32Array;
-  private readonly surface: SurfaceUniforms;
-  private readonly lines: LineUniforms;
+  /** The colours that a view gives it. */
+  readonly paint: SurfacePaint;
   private readonly tables: Table[];
   private readonly tangents: boolean;
   private readonly morphs = new Table(2);
-  private wireframe: Mesh<InstancedBufferGeometry, MeshBasicMaterial> | null = null;
-  private normals: LineSegments<BufferGeometry, LineBasicMaterial> | null = null;
 
   constructor(
     readonly info: MeshInfo,
@@ -85,8 +84,7 @@ export class Part {
     // Tangents are for textures of normals, and nothing else.
     this.tangents = Boolean(has["tangents"]) && info.sections.some(({ material }) => shared.materials[material]?.normal_texture);
     this.skinned = new SkinnedVertices(info.vertices, this.uniforms, this.tangents);
-    this.surface = { ...this.skinned.results, mwHeat: { value: 0 } };
-    this.lines = { ...this.skinned.results, mwLength: { value: 0.012 * shared.size }, mwPlace: { value: 0 } };
+    this.paint = new SurfacePaint(info.vertices);
     this.mesh = this.buildMesh(shared);
   }
 
@@ -121,16 +119,16 @@ export class Part {
       if (buffer) attribute(name, shared.arrays.get(buffer), 2);
       else if (i === 0) attribute(name, new Float32Array(2 * info.vertices), 2);
     });
-    attribute("mwHeatWeight", new Float32Array(info.vertices), 1);
     geometry.setIndex(new BufferAttribute(Uint32Array.from(shared.arrays.get(has["triangles"])), 1));
     geometry.boundingSphere = new Sphere();
     geometry.instanceCount = 0;
     const traits = { colors: Boolean(has["colors"]), normals: Boolean(has["normals"]) };
+    const uniforms = { ...this.skinned.results, ...this.paint.uniforms };
     const materials: Material[] = info.sections.map((section, i) => {
       geometry.addGroup(3 * section.first, 3 * section.count, i);
-      if (shared.plain) return skinnedPlain(new MeshBasicMaterial({ color: shared.plain(section.material) }), this.skinned.results);
+      if (shared.plain) return skinnedPlain(new MeshBasicMaterial({ color: shared.plain(section.material) }), uniforms);
       const described = section.material >= 0 ? shared.materials[section.material] : null;
-      return skinnedSurface(buildMaterial(described, shared.library, traits), this.surface);
+      return skinnedSurface(buildMaterial(described, shared.library, traits), uniforms);
     });
     const mesh = new Mesh(geometry, materials);
     mesh.name = info.name;
@@ -187,62 +185,11 @@ export class Part {
     }
   }
 
-  /** Whether vertices are coloured by their weights. */
-  get heated(): boolean {
-    return this.surface.mwHeat.value > 0;
-  }
-
-  /** Colours vertices by a number from 0 to 1 for each; null ends it. */
-  showHeat(values: Float32Array | null): void {
-    this.surface.mwHeat.value = values ? 1 : 0;
-    if (!values) return;
-    const heat = this.mesh.geometry.getAttribute("mwHeatWeight") as BufferAttribute;
-    (heat.array as Float32Array).set(values);
-    heat.needsUpdate = true;
-  }
-
-  showWireframe(on: boolean, color: number): void {
-    if (on && !this.wireframe) {
-      const material = new MeshBasicMaterial({ wireframe: true, transparent: true, opacity: 0.3, toneMapped: false, depthWrite: false });
-      // Lines lie on the surface: a little nearer, or they would fight with it for pixels.
-      material.polygonOffset = true;
-      material.polygonOffsetFactor = material.polygonOffsetUnits = -1;
-      this.wireframe = new Mesh(this.mesh.geometry, skinnedShape(material, this.skinned.results));
-      this.wireframe.frustumCulled = false;
-      this.mesh.add(this.wireframe);
-    }
-    if (!this.wireframe) return;
-    this.wireframe.visible = on;
-    this.wireframe.material.color.set(color);
-  }
-
-  showNormals(on: boolean, color: number): void {
-    if (on && !this.normals && this.info.buffers["normals"]) {
-      const geometry = new BufferGeometry();
-      geometry.setAttribute("position", new BufferAttribute(new Uint8Array(2 * this.info.vertices), 1));
-      geometry.boundingSphere = new Sphere();
-      const material = new LineBasicMaterial({ transparent: true, opacity: 0.8, toneMapped: false });
-      this.normals = new LineSegments(geometry, normalLines(material, this.lines));
-      this.normals.frustumCulled = false;
-      this.mesh.add(this.normals);
-    }
-    if (!this.normals) return;
-    this.normals.visible = on;
-    this.normals.material.color.set(color);
-  }
-
-  /** Which of the chosen instances shows its normals. */
-  set normalsOf(place: number) {
-    this.lines.mwPlace.value = place;
-  }
-
   dispose(): void {
     this.mesh.geometry.dispose();
     for (const material of this.mesh.material) material.dispose();
     this.mesh.customDepthMaterial?.dispose();
-    this.wireframe?.material.dispose();
-    this.normals?.geometry.dispose();
-    this.normals?.material.dispose();
+    this.paint.dispose();
     this.skinned.dispose();
     for (const table of this.tables) table.dispose();
   }

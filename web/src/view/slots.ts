@@ -3,11 +3,13 @@ import { Box3 } from "three";
 import { finite } from "./camera";
 import type { CharacterView } from "./character";
 import type { Crowd } from "./crowd";
+import type { DrawnViews } from "./drawn_views";
 import type { Overlays } from "./overlays";
 
 export interface Slot {
   character: CharacterView;
   overlays: Overlays;
+  views: DrawnViews;
   crowd: Crowd;
 }
 

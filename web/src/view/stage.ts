@@ -7,6 +7,8 @@ import type { Palette } from "./palette";
 /** More stripes than a screen can tell colours apart between the ends of the sky. */
 const SKY_STRIPES = 32;
 
+const UP = new Vector3(0, 1, 0);
+
 export class Stage {
   readonly sun = new DirectionalLight(0xfff3e4, 1.9);
   private readonly ground: Ground;
@@ -61,14 +63,15 @@ export class Stage {
     return near && radius < 1.25 * this.radius && radius > 0.4 * this.radius && this.ground.fits(box);
   }
 
-  /** Puts sun and floor around what is shown; lines of the grid are `unit` apart. */
-  surround(box: Box3, unit: number): void {
+  /** Puts sun and floor around what is shown; lines of the grid are `unit` apart. Light falls on the face of what looks `facing`
+   * radians away from +Z. */
+  surround(box: Box3, unit: number, facing = 0): void {
     const center = box.getCenter(new Vector3()).setY(Math.max(0, 0.5 * (box.min.y + box.max.y)));
     const radius = 0.5 * box.getSize(new Vector3()).length();
     this.radius = radius;
     const { shadow, position, target } = this.sun;
     target.position.copy(center);
-    const light = new Vector3(...SUN_DIRECTION).normalize();
+    const light = new Vector3(...SUN_DIRECTION).normalize().applyAxisAngle(UP, facing);
     position.copy(center).addScaledVector(light, 3 * radius);
     const camera = shadow.camera;
     camera.left = camera.bottom = -1.3 * radius;

@@ -1,16 +1,18 @@
 /** `Viewport`: the picture. Draws when something changed, and only then. */
 import { Box3, Matrix4, NeutralToneMapping, PCFShadowMap, Scene, Vector3, WebGLRenderer } from "three";
 import type { ViewOptions } from "../options";
-import type { Frame, Look } from "../protocol";
+import type { DrawingMessage, Frame, Look } from "../protocol";
 import { finite, Framing } from "./camera";
 import { Flight } from "./flight";
-import type { CharacterView, MethodChoice } from "./character";
+import type { CharacterView } from "./character";
 import { Crowd } from "./crowd";
 import { Hands } from "./gizmo";
-import { SurfaceColors } from "./heat_colors";
-import type { HeatScale } from "./heat";
+import { Drawing } from "./drawing";
+import { DrawnViews } from "./drawn_views";
 import type { JointStore } from "./joint_store";
-import { Labels } from "./labels";
+import { type Label, Labels } from "./labels";
+import { Legends } from "./legends";
+import { LineScale } from "./lines";
 import { lookThrough } from "./look";
 import { Overlays } from "./overlays";
 import { openContext, Pace } from "./pace";
@@ -26,6 +28,8 @@ import { StandIn } from "./standin";
 const REST_MS = 200;
 /** So long after a character has come (ms) its triangles are put in order. */
 const ORDER_MS = 1000;
+/** Around the letters of a drawing, whose colours are light. */
+const DARK = "rgba(16,18,22,.85)";
 
 export class Viewport {
   readonly element = document.createElement("div");
@@ -38,8 +42,6 @@ export class Viewport {
   onLook: (look: Look) => void = () => {};
   /** Called when what is shown comes into sight, or leaves it. */
   onSight: (seen: boolean) => void = () => {};
-  /** Called when the colours of the surface mean something else; null: they are its own. */
-  onScale: (scale: HeatScale | null) => void = () => {};
   /** While a video is made: the size of its pictures, and its own time, in milliseconds. */
   private film: { width: number; height: number; rate: number; now: number } | null = null;
   /** Called before a picture is drawn: the time to apply what has arrived. */
@@ -57,7 +59,10 @@ export class Viewport {
   private readonly labels = new Labels();
   private readonly note = document.createElement("p");
   private readonly standIn = new StandIn();
-  private readonly surface = new SurfaceColors();
+  private readonly legends = new Legends();
+  private readonly lineScale = new LineScale();
+  /** What views draw, by slot, as far as it has come. */
+  private readonly received = new Map<number, Drawing>();
   private readonly marks = new Marks();
   /** Whether the programs are being compiled, or are; nothing is drawn before. */
   private prepared = false;
@@ -66,7 +71,6 @@ export class Viewport {
   private selected = -1;
   /** The instance of the first character that was clicked. */
   private instance = 0;
-  private mask: ArrayLike<number> | null = null;
   private dirty = true;
   private movedAt = 0;
   /** Whether the picture that is seen was drawn for motion, with less than there could be. */
@@ -99,7 +103,7 @@ export class Viewport {
     canvas.setAttribute("aria-label", "The character. Drag to turn, right-drag to look around, W A S D Q E to fly, wheel to zoom, click to pick a joint.");
     this.note.className = "viewport-note";
     this.element.className = "viewport";
-    this.element.append(canvas, this.labels.canvas, this.note);
+    this.element.append(canvas, this.labels.canvas, this.legends.element, this.note);
     this.stage = new Stage(this.scene, this.pace.software);
     this.scene.add(this.standIn.part.mesh);
     this.framing = new Framing(canvas, () => this.invalidate());
@@ -122,7 +126,8 @@ export class Viewport {
     const old = this.slots[slot];
     if (kept && character) old?.character.handOver(character);
     if (old) {
-      this.scene.remove(old.character.group, old.overlays.group, old.crowd.group);
+      this.scene.remove(old.character.group, old.overlays.group, old.views.group, old.crowd.group);
+      old.views.dispose();
       old.overlays.dispose();
       old.crowd.dispose();
       old.character.dispose();
@@ -132,8 +137,9 @@ export class Viewport {
     if (character) {
       const overlays = new Overlays(character, this.palette);
       const crowd = new Crowd(character, this.pace);
-      this.slots[slot] = { character, overlays, crowd };
-      this.scene.add(character.group, overlays.group, crowd.group);
+      const views = new DrawnViews(character, this.lineScale);
+      this.slots[slot] = { character, overlays, views, crowd };
+      this.scene.add(character.group, overlays.group, views.group, crowd.group);
       if (slot === 0 && kept) this.framing.reshape();
       else if (slot === 0) {
         this.framing.stopFollowing();
@@ -193,12 +199,7 @@ export class Viewport {
     this.palette = PALETTES[options.theme];
     this.stage.setPalette(this.palette);
     this.stage.show(options.grid, options.shadows);
-    for (const slot of this.slots) {
-      slot?.overlays.setPalette(this.palette);
-      slot?.character.showWireframe(options.wireframe, this.palette.wire);
-      slot?.character.showLevels(options.levels);
-    }
-    this.applyHeat();
+    for (const slot of this.slots) slot?.overlays.setPalette(this.palette);
     if (!options.follow) this.framing.stopFollowing();
     this.invalidate();
   }
@@ -206,9 +207,8 @@ export class Viewport {
   select(joint: number): void {
     this.selected = joint;
     this.hands.select(joint);
-    this.applyHeat();
     // A crowd's next picture may take its time: the name of what was picked does not wait for it.
-    this.slots[0]?.overlays.update(this.options, joint, this.instance);
+    this.slots[0]?.overlays.update(joint, this.instance);
     this.drawLabels(this.panes()[0]);
     this.invalidate();
   }
@@ -219,39 +219,9 @@ export class Viewport {
     this.invalidate();
   }
 
-  /** Shows how much of each joint a layer takes; null ends it. */
-  showMask(weights: ArrayLike<number> | null): void {
-    this.mask = weights;
-    this.applyHeat();
-    this.invalidate();
-  }
-
-  private applyHeat(): void {
-    const slot = this.slots[0];
-    if (!slot) return;
-    slot.overlays.colorJoints(this.mask);
-    const scale = this.surface.apply(slot.character, this.options, this.selected, this.mask);
-    this.onScale(scale);
-  }
-
-  /** Works out again what changes with the pose: how far skinning methods are apart. */
-  private measureMethods(): void {
-    const slot = this.slots[0];
-    if (!slot || this.mask || !this.options.heat || this.options.heatOf !== "methods") return;
-    const of = (method: MethodChoice): Float32Array => slot.character.skinnedPositions(this.renderer, method, this.instance);
-    this.onScale(this.surface.showMethods(slot.character, of("linear"), of("dual_quaternion")));
-  }
-
   /** Points at vertices; null ends it. */
   mark(marked: MarkedVertices | null): void {
     this.marks.set(marked, this.overlays());
-    this.invalidate();
-  }
-
-  /** How far each vertex of the first character has moved since its file was read before, in metres; null: nobody knows. */
-  set changes(values: Float32Array | null) {
-    this.surface.changes = values;
-    this.applyHeat();
     this.invalidate();
   }
 
@@ -274,7 +244,9 @@ export class Viewport {
     const other = this.slots[1];
     if (other && this.options.compare === "files") box.union(other.character.bounds(new Box3()));
     if (!finite(box)) return;
-    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1 || inScene(this.slots));
+    const scene = inScene(this.slots);
+    const facing = scene ? 0 : slot.character.info.facing;
+    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1 || scene, facing);
     this.surround(all);
     this.invalidate();
   }
@@ -283,7 +255,7 @@ export class Viewport {
     const extent = box.getSize(new Vector3()).length();
     // Grid lines a round length apart, about a third of the character's height, or more around a crowd.
     const wanted = Math.max(Math.min(this.slots[0]?.character.size ?? 1, extent) / 3, extent / 20, 1e-6);
-    this.stage.surround(box, 10 ** Math.round(Math.log10(wanted)));
+    this.stage.surround(box, 10 ** Math.round(Math.log10(wanted)), inScene(this.slots) ? 0 : this.slots[0]?.character.info.facing);
   }
 
   /** Keeps the light on what is shown, and the camera too: it follows, steps back, and looks again where nothing is left to see. */
@@ -359,7 +331,6 @@ export class Viewport {
     const first = this.slots[0];
     if (first?.character.count && moving) this.follow(first);
     if (first?.character.count) {
-      this.measureMethods();
       this.marks.place(first.character, first.overlays, this.renderer, this.options.method, this.instance);
     }
     const panes = this.panes();
@@ -417,16 +388,20 @@ export class Viewport {
       const shown = (i === pane.slot || i > 1) && slot.character.count > 0;
       slot.character.group.visible = slot.crowd.group.visible = shown;
       const instance = i === 0 ? this.instance : 0;
-      if (i < 2) slot.overlays.update(this.options, i === 0 ? this.selected : -1, instance);
+      if (i < 2) slot.overlays.update(i === 0 ? this.selected : -1, instance);
       slot.overlays.group.visible = shown && i < 2;
+      slot.views.group.visible = shown;
       if (!shown) return;
       this.rough = slot.crowd.arrange(camera, this.selected >= 0 ? instance : -1, moving) || this.rough;
-      slot.character.showNormals(this.options.normals && i < 2, this.palette.normals, instance);
+      const drawing = this.received.get(i);
+      if (drawing) slot.views.take(drawing);
       slot.character.skin(renderer, pane.method);
+      slot.views.update(renderer, pane.method);
     });
     const pixels = (x: number): number => Math.round(x * renderer.getPixelRatio());
     const { width: whole, height } = renderer.domElement;
     const x = Math.min(pixels(pane.x), whole);
+    this.lineScale.set(pixels(pane.width), height);
     this.stage.prepare(renderer, moving && alone, this.drawn);
     this.stage.drawSky(renderer, x, Math.min(pixels(pane.width), whole - x), height);
     renderer.setViewport(pane.x, 0, pane.width, this.height);
@@ -435,8 +410,37 @@ export class Viewport {
 
   private drawLabels(pane: Pane): void {
     const slot = this.slots[pane.slot];
-    const labels = slot?.character.count ? slot.overlays.labels(this.options, this.selected, this.instance) : [];
-    this.labels.draw(labels, this.camera, { x: pane.x, y: 0, width: pane.width, height: this.height }, this.palette);
+    const drawings = this.drawings(pane);
+    const labels: Label[] = drawings.flatMap((drawing) => {
+      const at = drawing.floats("label_at");
+      return drawing.text.labels.map(({ text, color }, i) => ({
+        text, position: new Vector3().fromArray(at, 5 * i), color: `rgb(${color.map((v) => Math.round(255 * v)).join(" ")})`, halo: DARK, rank: at[5 * i + 3], length: at[5 * i + 4],
+      }));
+    });
+    const picked = slot?.character.count && pane.slot === 0 ? slot.character.info.joints[this.selected] : undefined;
+    if (picked) labels.push({ text: picked.name, position: slot!.overlays.positions[this.selected], color: this.palette.accent, halo: this.palette.labelHalo, rank: Infinity, length: 0 });
+    this.labels.draw(labels, this.camera, { x: pane.x, y: 0, width: pane.width, height: this.height });
+    this.legends.show(drawings.flatMap(({ text }) => text.legends), drawings.flatMap(({ text }) => text.notes));
+  }
+
+  /** The drawings of what a pane shows, of the first actor first. */
+  private drawings(pane: Pane): Drawing[] {
+    return this.slots.flatMap((slot, i) => {
+      const drawing = slot && (i === pane.slot || i > 1) ? this.received.get(i) : undefined;
+      return drawing ? [drawing] : [];
+    });
+  }
+
+  /** Something new of what views draw over an actor; it is shown with the next frame. */
+  takeDrawing(message: DrawingMessage): void {
+    const known = this.received.get(message.slot) ?? new Drawing();
+    known.take(message);
+    this.received.set(message.slot, known);
+  }
+
+  /** Another connection brings all drawings anew. */
+  forgetDrawings(): void {
+    this.received.clear();
   }
 
   /** Draws now and hands the canvas over while its pixels are valid. */

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.resampling import unpack_rows
-from marrow.errors import ValidationError, WrongTypeError
+from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.graph.animator.evaluation import Evaluation
 from marrow.graph.animator.instances import Instances
 from marrow.graph.animator.montages import Montages
@@ -64,7 +64,7 @@ class Animator:
     asked for, once per update.
 
     Clips are played from uniform frames (see `clip.resampled`); `evaluation.resampling_error` says what that costs.
-    `threads=None` computes the poses of a crowd on all cores where that is worth it. `evaluator` makes the poses instead of
+    `threads` is how many cores a crowd is shared among at most, where that is worth it; None: all. `evaluator` makes the poses instead of
     the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. One thread at a time may use an
     animator; another gets an `InUseError`, and may only set parameters.
     """
@@ -83,13 +83,14 @@ class Animator:
         "slots": "The slots of the graph, by name: `slots[name].play(clip)`.",
     }
 
+    @told_at_the_call
     def __init__(
         self,
         character: Character,
         graph: Graph | CompiledGraph | None = None,
         *,
         count: int | None = None,
-        threads: int | None = 1,
+        threads: int | None = None,
         functions: Mapping[str, PoseFunction] | None = None,
         evaluator: Evaluator | EvaluatorMaker | None = None,
     ) -> None:
@@ -209,6 +210,7 @@ class Animator:
         self._runtime.store.speed = checked_speed(speed, self._runtime.batch or (1,))
 
     # -- playback by hand -----------------------------------------------------------------------------------------
+    @told_at_the_call
     @exclusive()
     def play(
         self,
@@ -224,6 +226,7 @@ class Animator:
         `speed` is negative); `instances` picks who does. An additive clip plays over the rest pose."""
         start_clip(self._runtime, clip, 0.0, loop=loop, speed=speed, start=start, instances=instances)
 
+    @told_at_the_call
     @exclusive()
     def cross_fade(
         self,

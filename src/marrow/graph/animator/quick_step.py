@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.graph.control import LONG_STEP
-from marrow.graph.program import PoseEvaluator, unsound
+from marrow.graph.pose_program import PoseEvaluator, unsound
 from marrow.kernels.control import update_graph
 from marrow.kernels.control_chunks import gather_chunks
 from marrow.kernels.jobs import in_machine_code

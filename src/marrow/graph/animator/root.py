@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.errors import ValidationError
 from marrow.graph.animator.runtime import AnimatorRuntime
 from marrow.graph.animator.thread_guard import exclusive
 from marrow.graph.results import RootMotionDelta
-from marrow.graph.root_transforms import set_transforms
+from marrow.graph.root_transforms import set_transforms, turned_ahead
 from marrow.kernels.memory import readonly
-from marrow.math import transform
+from marrow.math import quaternion, transform
 
 __all__ = ["RootTransforms"]
 
@@ -43,6 +44,14 @@ class RootTransforms:
         return self._columns(slice(3, 7))
 
     @property
+    def facing(self) -> Array:
+        """Where each one looks in the world `(N, 3)`: its character's `facing`, turned with it. Where that is not known, +Z
+        is taken for it."""
+        own = self._runtime.character.facing
+        ahead = np.array([0.0, 0.0, 1.0]) if own is None else own
+        return readonly(quaternion.rotate(self.rotation, ahead))
+
+    @property
     def matrices(self) -> Array:
         """What brings model space to the world, `(N, 3, 4)`."""
         translation = self.translation
@@ -60,13 +69,19 @@ class RootTransforms:
         translation: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
         *,
+        facing: ArrayLike | None = None,
         instances: ArrayLike | None = None,
     ) -> None:
-        """Puts instances somewhere in the world: `translation (3,)` or `(n, 3)`, `rotation (4,)` or `(n, 4)`; what is
-        left out stays. Set after an update and before its poses are used, it is where these poses are; feet that are
-        locked know that the character has moved. Before the first update it is where the character begins."""
+        """Puts instances somewhere in the world: `translation (3,)` or `(n, 3)`, `rotation (4,)` or `(n, 4)`, or `facing
+        (3,)` or `(n, 3)`, a level direction to look along, whichever way the file has turned it; what is left out stays.
+        Set after an update and before its poses are used, it is where these poses are; feet that are locked know that the
+        character has moved. Before the first update it is where the character begins."""
         runtime = self._runtime
         control, rows = runtime.control, runtime.chosen(instances)
+        if facing is not None:
+            if rotation is not None:
+                raise ValidationError("root.set: rotation and facing: one of them")
+            rotation = turned_ahead(runtime.character.facing, facing, len(rows))
         control.state.place[rows] = set_transforms(control.state.place, translation, rotation, rows)
         fresh = rows[control.state.instances["new"][rows] != 0]
         control.state.placed[fresh] = control.state.place[fresh]

@@ -21,7 +21,7 @@ from marrow.graph.handover import begin_handover
 from marrow.graph.instance_fields import matching
 from marrow.graph.instance_store import InstanceStore
 from marrow.graph.levels import CrowdLevels
-from marrow.graph.program import PoseEvaluator, Program
+from marrow.graph.pose_program import PoseEvaluator, PoseProgram
 from marrow.graph.state import carry_over
 from marrow.kernels.memory import RESULTS
 from marrow.model._asset import freeze
@@ -264,7 +264,7 @@ class AnimatorRuntime:
         self.evaluator, self.levels, self.quick = evaluator, None, None  # type: ignore[assignment]
         self.drop_poses()
 
-    def run_program(self, program: Program, **outputs: Array) -> None:
+    def run_program(self, program: PoseProgram, **outputs: Array) -> None:
         """Evaluates a program of all instances, whole."""
         control = self.control
         self.evaluator.run(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, told_at_the_call
 from marrow.graph.animator.runtime import AnimatorRuntime
 from marrow.graph.animator.thread_guard import exclusive
 
@@ -25,6 +25,7 @@ class SlotPlayback:
     def __init__(self, runtime: AnimatorRuntime, name: str) -> None:
         self._runtime, self.name = runtime, name
 
+    @told_at_the_call
     @exclusive(inside=True)
     def play(
         self,

@@ -17,10 +17,11 @@ from marrow.kernels.operations.limbs import CHAIN, LOOK_STATE
 from marrow.math import quaternion, transform
 from marrow.math.elementary import dot
 from marrow.model._validate import angle
+from marrow.motion.facing import ahead_of
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["LookAt"]
 
@@ -32,9 +33,9 @@ class LookAt(Node, frozen=True):
     """Turns `joints`, listed from the body outward with each one's share of what is left to turn, until the last of them
     looks at `target`, a place in `space`: that of the character (model space), that of the world (see
     `animator.root`), or in the frame of the joint of that name. `axis` is the last joint's own direction that looks;
-    when left out, the one that faces forward (+Z) in the rest pose. It turns at most `limit` radians away from where
-    it looks in the pose, and at most `speed` radians per second (left out: at once), seen from the body; at the same
-    speed at any frame rate."""
+    when left out, the one that looks ahead in the rest pose (see `Character.facing`). It turns at most `limit` radians
+    away from where it looks in the pose, and at most `speed` radians per second (left out: at once), seen from the body;
+    at the same speed at any frame rate."""
 
     source: AnyNode
     joints: dict[str, float]
@@ -47,10 +48,10 @@ class LookAt(Node, frozen=True):
 
     colour: ClassVar[str] = "#f7e8f3"
 
-    def needs(self, needs: Needs) -> None:
+    def require(self, requirements: Requirements) -> None:
         if self.space not in ("world", "character"):
-            needs.joints(self.space)
-        needs.chain(*self.joints)
+            requirements.joints(self.space)
+        requirements.chain(*self.joints)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path
@@ -69,7 +70,7 @@ class LookAt(Node, frozen=True):
         limit = angle(f"{path}.limit", self.limit, 0.0, math.pi)
         if self.axis is None:
             _, rotation, _ = transform.decompose(c.skeleton.rest_model[joints[-1]].astype(np.float64))
-            axis = quaternion.rotate(quaternion.conjugate(rotation), np.array([0.0, 0.0, 1.0]))
+            axis = quaternion.rotate(quaternion.conjugate(rotation), ahead_of(c.skeleton))
         else:
             axis = np.array(self.axis, np.float64)
             if not np.isfinite(axis).all() or dot(axis, axis) < 1e-18:

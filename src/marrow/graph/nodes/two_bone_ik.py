@@ -17,10 +17,11 @@ from marrow.math import quaternion, transform
 from marrow.math.elementary import dot
 from marrow.model._validate import angle
 from marrow.model.skeleton import Skeleton
+from marrow.motion.facing import ahead_of
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["TwoBoneIK"]
 
@@ -49,10 +50,10 @@ class TwoBoneIK(Node, frozen=True):
 
     colour: ClassVar[str] = "#f7e8f3"
 
-    def needs(self, needs: Needs) -> None:
+    def require(self, requirements: Requirements) -> None:
         if self.space not in ("world", "character"):
-            needs.joints(self.space)
-        needs.chain(self.upper or f"{self.tip} (upper)", self.mid or f"{self.tip} (mid)", self.tip)
+            requirements.joints(self.space)
+        requirements.chain(self.upper or f"{self.tip} (upper)", self.mid or f"{self.tip} (mid)", self.tip)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path
@@ -108,7 +109,7 @@ def bend_direction(skeleton: Skeleton, upper: int, mid: int, tip: int) -> list[f
     bow = (b - a) - line * (float(dot(b - a, line)) / max(float(dot(line, line)), 1e-12))
     if dot(bow, bow) < 1e-8 * dot(b - a, b - a):
         # Straight as built: legs bend forward, and that is as good a guess as any.
-        bow = np.array([0.0, 0.0, 1.0])
+        bow = ahead_of(skeleton)
     _, rotation, _ = transform.decompose(rest[upper])
     own = quaternion.rotate(quaternion.conjugate(rotation), bow)
     size = float(np.sqrt(dot(own, own)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from marrow.errors import UnknownNameError
 from marrow.model import Character, Clip
 
 __all__ = ["selected_joints"]
@@ -22,7 +21,7 @@ def selected_joints(character: Character, clip: Clip | None, names: Iterable[str
         matching = {j for j, name in enumerate(skeleton.names) if name == pattern}
         matching = matching or {j for j, name in enumerate(skeleton.names) if fnmatchcase(name, pattern)}
         if not matching:
-            raise UnknownNameError("joint", pattern, skeleton.names)
+            matching = {skeleton.index(pattern)}  # a part such as @head, or an error that names the near one
         found |= matching
     return sorted(found)
 

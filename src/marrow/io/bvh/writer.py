@@ -103,7 +103,6 @@ def write(
         warn(
             f"{len(names)} joints move against their parents ({', '.join(names[:3])}{', ...' if names[3:] else ''}); "
             "they get position channels, which some readers add to the offset",
-            stacklevel=3,
         )
     with replacing(path) as file:
         file.write(_hierarchy(tree, offsets, sliding).encode())

@@ -41,7 +41,7 @@ def note_what_is_read_otherwise(
     own = character.vrm
     parts = {key: own.get(key) for key in own | vrm.data if not same(own.get(key), vrm.data.get(key))}
     notes.vrm = parts or None
-    if vrm.humanoid == character.skeleton.humanoid:
+    if vrm.humanoid == character.skeleton.bones:
         notes.humanoid = None
     meshes = (*character.meshes, *(m for level in character.reduced for m in level.meshes))
     extras = read_extras(

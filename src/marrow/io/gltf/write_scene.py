@@ -52,7 +52,7 @@ class SceneNodes:
         if joints != sorted(joints):
             self.notes.joints = list(range(len(self._skeleton)))
         self._note_channels(order)
-        self.notes.humanoid = self._skeleton.humanoid or None
+        self.notes.humanoid = self._skeleton.bones or None
         lod = character.lod
         if (lod.error, lod.mean_error, lod.screen_size) != (0.0, 0.0, None) or lod.joints != len(
             self._skeleton

@@ -33,7 +33,7 @@ def check_vrm(builder: GltfBuilder, character: Character) -> None:
     missing = [bone for bone in REQUIRED_BONES if bone not in bones]
     if not bones:
         raise builder.refuse(
-            "is no VRM avatar: nothing says which joints are hips, spine, head, ...",
+            "is no VRM avatar: neither file nor rig says which joints are hips, spine, head, ...",
             "skeleton.humanoid",
             "save it as .glb",
         )

@@ -73,7 +73,7 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
     else:
         _save_glb(builder, document, path)
     for line in builder.lines:
-        warn(line, stacklevel=4)  # where `mw.save` was called
+        warn(line)
 
 
 def _shallow(character: Character) -> tuple[Character, list[str]]:

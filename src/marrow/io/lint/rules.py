@@ -30,6 +30,7 @@ from marrow.io.lint.motion_rules import (
 )
 from marrow.io.lint.rest_bounds import rest_box, used_joints
 from marrow.model import Character
+from marrow.motion.facing import facing_line
 
 __all__ = ["RULES", "lint"]
 
@@ -41,6 +42,8 @@ HUGE_METRES, TINY_METRES = 30.0, 0.03
 def import_report(character: Character) -> Iterator[Finding]:
     """What the importer repaired, dropped or warned of."""
     for line in character.report:
+        if line.place == "facing":  # has a rule of its own
+            continue
         words = line.message
         rule, severity, remedy = "import", "info", ""
         if "sum to" in words:
@@ -187,6 +190,22 @@ def units(character: Character) -> Iterator[Finding]:
         )
 
 
+def facing(character: Character) -> Iterator[Finding]:
+    """A character that does not look along +Z, or of which nothing tells where it looks."""
+    line = facing_line(character)
+    if line is not None:
+        known = character.facing is not None
+        yield Finding(
+            "facing",
+            "warning" if known else "info",
+            "file",
+            line.partition("; load it")[0],
+            "load it with facing='+z' (marrow convert --facing +z), or export it looking along +Z"
+            if known
+            else "look at it: code that moves it, and cameras by name, take it to look along +Z",
+        )
+
+
 RULES: tuple[Rule, ...] = (
     import_report,
     nothing_there,
@@ -200,6 +219,7 @@ RULES: tuple[Rule, ...] = (
     rest_scale,
     unused_joints,
     units,
+    facing,
     empty_clips,
     unkeyed_joints,
     constant_tracks,

@@ -420,7 +420,7 @@ class Expressions:
             return self.expression(node.body if test.value else node.orelse)
         yes, no = self.expression(node.body), self.expression(node.orelse)
         kind = self._common(yes.kind, no.kind)
-        return ir.SelectValue(test, self.cast(yes, kind), self.cast(no, kind), kind)
+        return ir.Select(test, self.cast(yes, kind), self.cast(no, kind), kind)
 
     def _common(self, a: Kind, b: Kind) -> Kind:
         if isinstance(a, TupleKind) and isinstance(b, TupleKind) and len(a.items) == len(b.items):

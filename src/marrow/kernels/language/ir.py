@@ -42,7 +42,7 @@ __all__ = [
     "Record",
     "Return",
     "Rows",
-    "SelectValue",
+    "Select",
     "Size",
     "Slice",
     "Stmt",
@@ -121,7 +121,7 @@ class Logic:
 
 
 @dataclass(frozen=True)
-class SelectValue:
+class Select:
     """`yes if test else no`, of which only one is evaluated."""
 
     test: Expr
@@ -238,7 +238,7 @@ class Call:
 
 
 Expr = (
-    Const | Var | Unary | Binary | Compare | Among | Logic | SelectValue | Convert | Intrinsic | Pack | Item | Field | Size | Element | Rows
+    Const | Var | Unary | Binary | Compare | Among | Logic | Select | Convert | Intrinsic | Pack | Item | Field | Size | Element | Rows
     | Slice | Record | Member | Call
 )  # fmt: skip
 

@@ -86,7 +86,7 @@ def expression_text(e: Any) -> str:
         return f"({expression_text(e.value)} in {_list(e.items)})"
     if isinstance(e, ir.Logic):
         return f"({f' {e.op} '.join(map(expression_text, e.tests))})"
-    if isinstance(e, ir.SelectValue):
+    if isinstance(e, ir.Select):
         return f"({expression_text(e.yes)} if {expression_text(e.test)} else {expression_text(e.no)})"
     if isinstance(e, ir.Convert):
         return f"{_kind(e.kind)}({expression_text(e.operand)})"

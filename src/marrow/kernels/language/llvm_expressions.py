@@ -238,7 +238,7 @@ class LlvmExpressions:
             phi.add_incoming(test, block)
         return Value(BOOL, (phi,))
 
-    def on_SelectValue(self, node: ir.SelectValue) -> Value:
+    def on_Select(self, node: ir.Select) -> Value:
         test = self.number(node.test)
         yes, no, end = (self.builder.append_basic_block() for _ in range(3))
         self.builder.cbranch(test, yes, no)

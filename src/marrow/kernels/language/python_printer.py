@@ -247,7 +247,7 @@ class _Printer:
             ast.And() if node.op == "and" else ast.Or(), [self.expression(t) for t in node.tests]
         )
 
-    def on_SelectValue(self, node: ir.SelectValue) -> ast.expr:
+    def on_Select(self, node: ir.Select) -> ast.expr:
         return ast.IfExp(self.expression(node.test), self.whole(node.yes), self.whole(node.no))
 
     def on_Intrinsic(self, node: ir.Intrinsic) -> ast.expr:

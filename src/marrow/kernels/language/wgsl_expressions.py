@@ -258,7 +258,7 @@ class WgslExpressions:
             self.say("}")
         return Text(BOOL, name, steady=True)
 
-    def on_SelectValue(self, node: ir.SelectValue) -> Text:
+    def on_Select(self, node: ir.Select) -> Text:
         test = self.expression(node.test)
         (yes, yes_lines), (no, no_lines) = self.apart(node.yes), self.apart(node.no)
         if yes.place is not None:

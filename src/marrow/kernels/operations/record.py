@@ -34,7 +34,8 @@ class PoseWork(NamedTuple):
 
     Of the `Jp` numbers in a row of a pose the first `lanes` are evaluated, and `parents` has the joints among them: a level of
     detail needs the first joints only. Lane formulas run over `lanes`, rows lie `Jp` apart. `instances` are those to evaluate, all
-    where it is empty; their outputs lie behind one another.
+    where it is empty; their outputs lie behind one another. The program of instance n is `ops` from `start[n]` to `end[n]`; `before`
+    has the lengths of programs that are to be run before these, none of which may have any.
     """
 
     before: i8[ANY]

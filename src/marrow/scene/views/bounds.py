@@ -75,4 +75,4 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
     drawing.legends.append(Legend("bounds", entries=entries))
 
 
-BOUNDS = ViewKind("bounds", "boxes: exact, and the looser one that culling uses", draw)
+BOUNDS = ViewKind("bounds", "boxes: exact, and the looser one that culling uses", draw, key="7")

@@ -1,5 +1,5 @@
-"""`Drawing`: what views put into a picture, as plain data: lines, points and labels in the world, colours of surfaces,
-legends and notes at the edge. Nothing here knows a GPU."""
+"""`Drawing`: what views put into a picture, as plain data: lines, points and labels in the world, lines on surfaces,
+colours of surfaces, legends and notes at the edge. Nothing here knows a GPU."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.scene.colors import color_map
+from marrow.scene.views.stage import Posed
 
-__all__ = ["Drawing", "Ghost", "Label", "Legend", "Lines", "Paint"]
+__all__ = ["Drawing", "Ghost", "Label", "Legend", "Lines", "Paint", "SurfaceLines"]
 
 Array = NDArray[Any]
 MODES = ("vertices", "checker", "normals")
@@ -36,6 +37,45 @@ class Lines(NamedTuple):
                 Lines(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 2)), np.zeros(0))
             ]
         return Lines(*(np.concatenate(arrays) for arrays in zip(*parts)))
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceLines:
+    """L lines that go with a surface, on each of the first `instances` of `posed`: from vertex `start (L,)` to vertex `end
+    (L,)`, or, where `along` is "normal" or "tangent", `length` metres along that of its start. They stay the same while the
+    surface moves; `lines` says where they are now. `colors (L, 4)`, `width` and `hidden` as those of `Lines`."""
+
+    posed: Posed
+    start: Array
+    end: Array | None
+    along: str
+    length: float
+    colors: Array
+    width: float
+    hidden: float
+    instances: int
+
+    @property
+    def count(self) -> int:
+        return self.instances * len(self.start)
+
+    @property
+    def lines(self) -> Lines:
+        posed, n = self.posed, self.instances
+        a = posed.vertices[:n, self.start]
+        if self.end is not None:
+            b = posed.vertices[:n, self.end]
+        else:
+            surface = posed.surface
+            vectors = surface.normals if self.along == "normal" else surface.tangents
+            assert vectors is not None
+            away = posed.directed(vectors[..., :3], normals=self.along == "normal")[:n, self.start]
+            b = a + self.length * away
+        a, b = a.reshape(-1, 3), b.reshape(-1, 3)
+        fine = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
+        colors = np.broadcast_to(self.colors, (n, *self.colors.shape)).reshape(-1, 4)
+        all_of_it = a, b, colors, np.full((len(a), 2), self.width), np.full(len(a), self.hidden)
+        return Lines(*(array[fine] for array in all_of_it))
 
 
 class Label(NamedTuple):
@@ -102,6 +142,7 @@ class Drawing:
     """Collects what the views of a picture draw. `paints` has a `Paint` for each actor and level (`Posed.key`)."""
 
     parts: list[Lines] = field(default_factory=list)
+    surface_parts: list[SurfaceLines] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
     legends: list[Legend] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -116,18 +157,42 @@ class Drawing:
         a, b = np.broadcast_arrays(np.asarray(start, np.float64), np.asarray(end, np.float64))
         a, b = a.reshape(-1, 3), b.reshape(-1, 3)
         count = len(a)
-        rgb = np.asarray(color, np.float64)
-        if rgb.shape[-1] == 3:
-            rgb = np.concatenate([rgb, np.ones((*rgb.shape[:-1], 1))], axis=-1)
-        rgb = np.broadcast_to(rgb.reshape(-1, 4), (count, 4))
+        rgb = _opaque(color, count)
         wide = np.asarray(width, np.float64)
         wide = np.broadcast_to(wide.reshape(-1, 2) if wide.ndim else wide, (count, 2))
         faint = np.broadcast_to(np.asarray(hidden, np.float64).reshape(-1), (count,))
         fine = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
-        if sum(len(p.start) for p in self.parts) + count > MOST_LINES:
-            self.notes.append("too many lines for one picture: some are left out")
+        if not self._has_room(count):
             return
         self.parts.append(Lines(*(array[fine] for array in (a, b, rgb, wide, faint))))
+
+    def surface_lines(
+        self,
+        posed: Posed,
+        start: Array,
+        end: Array | None = None,
+        *,
+        color: ArrayLike,
+        along: str = "",
+        length: float = 0.0,
+        width: float = 2.0,
+        hidden: float = 1.0,
+        instances: int | None = None,
+    ) -> None:
+        """Lines between vertices of a surface, or from vertices along its normals or tangents; see `SurfaceLines`."""
+        number = posed.count if instances is None else instances
+        lines = SurfaceLines(
+            posed, start, end, along, length, _opaque(color, len(start)), width, hidden, number
+        )
+        if lines.count and self._has_room(lines.count):
+            self.surface_parts.append(lines)
+
+    def _has_room(self, count: int) -> bool:
+        there = sum(len(p.start) for p in self.parts) + sum(p.count for p in self.surface_parts)
+        if there + count > MOST_LINES:
+            self.notes.append("too many lines for one picture: some are left out")
+            return False
+        return True
 
     def points(self, at: ArrayLike, color: ArrayLike, *, size: Any = 7.0, hidden: Any = 1.0) -> None:
         """Round points at `(..., 3)`."""
@@ -146,8 +211,17 @@ class Drawing:
         x, y, z = (float(v) for v in np.asarray(at, np.float64))
         r, g, b = (float(v) for v in np.asarray(color, np.float64)[:3])
         if np.isfinite([x, y, z]).all():
-            self.labels.append(Label(text, (x, y, z), (r, g, b), rank, float(length), instead))
+            self.labels.append(Label(text, (x, y, z), (r, g, b), float(rank), float(length), instead))
 
     @property
     def all_lines(self) -> Lines:
-        return Lines.joined(self.parts)
+        """Those on surfaces, where they are now, and then those in the world."""
+        return Lines.joined([*(p.lines for p in self.surface_parts), *self.parts])
+
+
+def _opaque(color: ArrayLike, count: int) -> Array:
+    """Colours `(..., 3)` or `(..., 4)` for so many lines, `(count, 4)`."""
+    rgb = np.asarray(color, np.float64)
+    if rgb.shape[-1] == 3:
+        rgb = np.concatenate([rgb, np.ones((*rgb.shape[:-1], 1))], axis=-1)
+    return np.broadcast_to(rgb.reshape(-1, 4), (count, 4))

@@ -16,13 +16,14 @@ __all__ = ["View", "ViewKind"]
 class ViewKind:
     """`argument` says what follows the colon: "" nothing, "JOINT" something that must be there, "[COUNT]" something that
     may. `draw(stage, argument, drawing)` adds to the drawing. `whole_clip`: it shows moments before and after, which the
-    camera should see too."""
+    camera should see too. `key` switches it in the studio and, where it is a digit, in the window."""
 
     name: str
     meaning: str
     draw: Callable[[Stage, str, Drawing], None]
     argument: str = ""
     whole_clip: bool = False
+    key: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
-from marrow.errors import UnknownNameError
+from marrow.model._derived import derived
 from marrow.model.clip import Clip
 from marrow.model.skeleton import Skeleton
 from marrow.motion import find_rig
@@ -17,7 +17,7 @@ from marrow.motion.contacts import clip_contacts, windows
 from marrow.scene.colors import LEFT, RIGHT, TELLING, color_map
 from marrow.scene.views.drawing import Drawing, Ghost, Legend
 from marrow.scene.views.kind import ViewKind, count_of
-from marrow.scene.views.stage import Posed, Stage
+from marrow.scene.views.stage import Posed, Stage, no_joint
 
 __all__ = ["CONTACTS", "GHOSTS", "TRAILS", "contact_places", "event_places", "trail_joints", "trail_points"]
 
@@ -53,10 +53,15 @@ def trail_times(clip: Clip) -> Array:
 
 def trail_points(clip: Clip, names: str) -> tuple[list[int], Array, Array]:
     """The joints, the times `(T,)`, and where the joints are then in model space, `(T, joints, 3)` float64."""
-    times = trail_times(clip)
-    model = to_model(clip.skeleton, clip.sample(times))
-    joints = trail_joints(clip.skeleton, names, model)
-    return joints, times, model[..., 3][:, joints].astype(np.float64)
+
+    def build() -> tuple[list[int], Array, Array]:
+        times = trail_times(clip)
+        model = to_model(clip.skeleton, clip.sample(times))
+        joints = trail_joints(clip.skeleton, names, model)
+        return joints, times, model[..., 3][:, joints].astype(np.float64)
+
+    found: tuple[list[int], Array, Array] = derived(clip, ("trails", names), build)
+    return found
 
 
 def _with_clips(stage: Stage, view: str, drawing: Drawing) -> list[Posed]:
@@ -77,8 +82,7 @@ def draw_trails(stage: Stage, argument: str, drawing: Drawing) -> None:
     wanted = [n.strip() for n in argument.split(",") if n.strip()]
     for name in wanted:
         if playing and not any(name in p.clip.skeleton for p in playing if p.clip is not None):
-            known = (n for p in playing if p.clip is not None for n in p.clip.skeleton.names)
-            raise UnknownNameError("joint", name, dict.fromkeys(known))
+            no_joint(name, [p.clip.skeleton for p in playing if p.clip is not None])
     for posed in playing:
         clip = posed.clip
         assert clip is not None
@@ -128,6 +132,13 @@ def draw_ghosts(stage: Stage, argument: str, drawing: Drawing) -> None:
 def contact_places(clip: Clip) -> list[tuple[int, float, float, Array]]:
     """Where a clip's feet stand: for each time one is planted its side (0 left, 1 right), when it begins and ends, and the
     place of the planted point on the ground, in model space; for a body with two legs."""
+    found: list[tuple[int, float, float, Array]] = derived(
+        clip, "contact places", lambda: _contact_places(clip)
+    )
+    return found
+
+
+def _contact_places(clip: Clip) -> list[tuple[int, float, float, Array]]:
     times = trail_times(clip)
     points, planted = clip_contacts(clip, times)
     out = []
@@ -203,6 +214,7 @@ TRAILS = ViewKind(
     draw_trails,
     "[JOINT,JOINT]",
     whole_clip=True,
+    key="P",
 )
 GHOSTS = ViewKind(
     "ghosts",
@@ -212,5 +224,9 @@ GHOSTS = ViewKind(
     whole_clip=True,
 )
 CONTACTS = ViewKind(
-    "contacts", "where and when the feet stand on the ground in the clip", draw_contacts, whole_clip=True
+    "contacts",
+    "where and when the feet stand on the ground in the clip",
+    draw_contacts,
+    whole_clip=True,
+    key="J",
 )

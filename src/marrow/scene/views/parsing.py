@@ -11,16 +11,17 @@ from marrow.scene.views.difference import DIFFERENCE
 from marrow.scene.views.drawing import Drawing
 from marrow.scene.views.kind import View, ViewKind
 from marrow.scene.views.motion import CONTACTS, GHOSTS, TRAILS
-from marrow.scene.views.skeleton import SKELETON
+from marrow.scene.views.skeleton import SKELETON, SOCKETS
 from marrow.scene.views.stage import Stage
-from marrow.scene.views.surface import LEVELS, NORMALS, TANGENTS, UV, WEIGHTS, WIREFRAME
+from marrow.scene.views.surface import INFLUENCES, LEVELS, NORMALS, TANGENTS, UV, WEIGHTS, WIREFRAME
 
 __all__ = ["KINDS", "draw_views", "parse_views", "shows_whole_clip"]
 
 KINDS: dict[str, ViewKind] = {
     kind.name: kind
     for kind in (
-        SKELETON, WEIGHTS, NORMALS, TANGENTS, WIREFRAME, UV, BOUNDS, LEVELS, TRAILS, GHOSTS, CONTACTS, DIFFERENCE,
+        SKELETON, SOCKETS, WEIGHTS, INFLUENCES, NORMALS, TANGENTS, WIREFRAME, UV, BOUNDS, LEVELS, TRAILS, GHOSTS,
+        CONTACTS, DIFFERENCE,
     )
 }  # fmt: skip
 
@@ -74,9 +75,9 @@ def shows_whole_clip(view: str | View | Iterable[str | View] | None) -> bool:
     return any(KINDS[v.name].whole_clip for v in parse_views(view))
 
 
-def draw_views(views: Sequence[View], stage: Stage) -> Drawing:
-    """What views show of a stage."""
-    out = Drawing()
+def draw_views(views: Sequence[View], stage: Stage, into: Drawing | None = None) -> Drawing:
+    """What views show of a stage, added to a drawing or in a new one."""
+    out = Drawing() if into is None else into
     for view in views:
         KINDS[view.name].draw(stage, view.argument, out)
     return out

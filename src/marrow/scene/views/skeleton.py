@@ -1,4 +1,4 @@
-"""`skeleton`: bones, the axes of joints, and their names."""
+"""`skeleton`: bones, the axes of joints, and their names; `sockets`: the places that things are fastened to."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.math import affine, transform
 from marrow.scene.colors import hex_color
 from marrow.scene.views.drawing import Drawing, Paint
 from marrow.scene.views.kind import ViewKind
 from marrow.scene.views.stage import Posed, Stage, shown_joints, side_colors
 
-__all__ = ["SKELETON", "bone_lengths"]
+__all__ = ["SKELETON", "SOCKETS", "bone_lengths"]
 
 Array = NDArray[Any]
 AXES = np.stack([hex_color("#e8504a"), hex_color("#67b83f"), hex_color("#3f7fe8")])
@@ -20,6 +21,7 @@ AXES = np.stack([hex_color("#e8504a"), hex_color("#67b83f"), hex_color("#3f7fe8"
 AXIS_LENGTH, LONGEST = 0.35, 0.05
 """Axes are this part of the bones at their joint, and at most this part of the character."""
 PALE, FADED = np.array([0.80, 0.81, 0.83]), 0.75
+SOCKET = hex_color("#cc79a7")
 MOST_NAMED = 8
 """Characters of a scene that still show names."""
 
@@ -85,6 +87,27 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
         drawing.paints.setdefault(posed.key, _pale(posed.character.vertex_count))
 
 
+def draw_sockets(stage: Stage, argument: str, drawing: Drawing) -> None:
+    found = False
+    for posed in stage.things:
+        for socket in posed.character.skeleton.sockets:
+            if socket.joint >= posed.joints.shape[1]:
+                continue  # a joint that this level of detail does not have
+            found = True
+            local = transform.compose(socket.translation, socket.rotation, socket.scale)
+            at = affine.multiply(posed.world[:, socket.joint], np.asarray(local, np.float64))
+            for k in range(3):
+                axis = at[..., k] / np.maximum(np.linalg.norm(at[..., k], axis=-1, keepdims=True), 1e-30)
+                end = at[..., 3] + axis * LONGEST * posed.size
+                drawing.lines(at[..., 3], end, AXES[k], width=3.0, hidden=0.9)
+            drawing.points(at[..., 3], SOCKET, size=7.0, hidden=0.9)
+            if sum(p.count for p in stage.things) <= MOST_NAMED:
+                for n in range(posed.count):
+                    drawing.label(socket.name, at[n, :, 3], SOCKET, rank=1.0)
+    if not found:
+        drawing.notes.append("sockets: there are none")
+
+
 def _pale(vertices: int) -> Paint:
     return Paint(colors=np.broadcast_to(PALE, (vertices, 3)), strength=FADED)
 
@@ -94,4 +117,11 @@ SKELETON = ViewKind(
     "bones, the axes of joints (red, green, blue: x, y, z) and their names; `skeleton:plain` leaves the names out",
     draw,
     "[plain]",
+    key="3",
+)
+SOCKETS = ViewKind(
+    "sockets",
+    "places on joints that things are fastened to, with their axes and names",
+    draw_sockets,
+    key="O",
 )

@@ -1,4 +1,4 @@
-"""Views of the surface: `weights`, `normals`, `tangents`, `wireframe`, `uv`, `levels`."""
+"""Views of the surface: `weights`, `influences`, `normals`, `tangents`, `wireframe`, `uv`, `levels`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import UnknownNameError
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.scene.colors import NOTHING, TELLING, hex_color
 from marrow.scene.views.drawing import Drawing, Legend, Paint
-from marrow.scene.views.kind import ViewKind
-from marrow.scene.views.stage import Posed, Stage
+from marrow.scene.views.kind import ViewKind, count_of
+from marrow.scene.views.stage import Posed, Stage, no_joint
 
-__all__ = ["LEVELS", "NORMALS", "TANGENTS", "UV", "WEIGHTS", "WIREFRAME", "edges", "joint_weights"]
+__all__ = [
+    "INFLUENCES",
+    "LEVELS",
+    "NORMALS",
+    "TANGENTS",
+    "UV",
+    "WEIGHTS",
+    "WIREFRAME",
+    "edges",
+    "influence_counts",
+    "joint_weights",
+]
 
 Array = NDArray[Any]
 HAIR = 0.012
@@ -23,6 +33,7 @@ HAIR = 0.012
 MOST_HAIRS = 4000
 MOST_EDGES = 1_500_000
 """More edges than this are no picture of anything, and take gigabytes."""
+MOST_INFLUENCES = 64
 PLAIN, WIRE = np.array([0.74, 0.75, 0.77]), np.array([0.05, 0.07, 0.12, 0.6])
 
 
@@ -42,11 +53,9 @@ def _joint_weights(character: Character, joint: int) -> Array:
 
 def draw_weights(stage: Stage, argument: str, drawing: Drawing) -> None:
     legend = Legend(f"weight of {argument}", ramp="viridis")
-    known: list[str] = []
     found = moved = False
     for posed in stage.things:
         skeleton = posed.character.skeleton
-        known += skeleton.names
         found = found or argument in skeleton
         weights = np.zeros(posed.character.vertex_count)
         if argument in skeleton:
@@ -55,9 +64,36 @@ def draw_weights(stage: Stage, argument: str, drawing: Drawing) -> None:
         drawing.paints[posed.key] = Paint(colors=colors)
         moved = moved or bool(weights.any())
     if not found:
-        raise UnknownNameError("joint", argument, dict.fromkeys(known))
+        no_joint(argument, [posed.character.skeleton for posed in stage.things])
     if not moved:
         drawing.notes.append(f"{argument} moves no vertex")
+    drawing.legends.append(legend)
+
+
+def influence_counts(character: Character) -> Array:
+    """How many joints move each vertex, `(V,)`."""
+    parts = [np.zeros(0, np.int64)]
+    for mesh in character.meshes:
+        # A joint that is listed twice is one.
+        used = np.sort(np.where(mesh.weights > 0, mesh.joints.astype(np.int64), -1), axis=1)
+        new = np.diff(used, axis=1, prepend=-1) > 0
+        parts.append(new.sum(axis=1))
+    return np.concatenate(parts)
+
+
+def draw_influences(stage: Stage, argument: str, drawing: Drawing) -> None:
+    limit = count_of("influences", argument, 0, MOST_INFLUENCES)
+    counts = {posed.key: influence_counts(posed.character) for posed in stage.things}
+    most = max((int(c.max(initial=0)) for c in counts.values()), default=0)
+    legend = Legend("influences", ramp="viridis", high=float(max(most, 1)))
+    if limit:
+        over = sum(int((c > limit).sum()) for c in counts.values())
+        entries = (("fits", tuple(NOTHING.tolist())), ("over", tuple(MARKED.tolist())))
+        legend = Legend(f"more than {limit} influences", entries=entries)
+        drawing.notes.append(f"{over:,} vertices have more than {limit} influences")
+    for key, c in counts.items():
+        colors = np.where((c > limit)[:, None], MARKED, NOTHING) if limit else legend.color(c)
+        drawing.paints[key] = Paint(colors=colors)
     drawing.legends.append(legend)
 
 
@@ -82,16 +118,21 @@ def draw_tangents(stage: Stage, argument: str, drawing: Drawing) -> None:
         drawing.paints.setdefault(posed.key, _plain(posed.character))
         if not len(some) or surface.normals is None:
             continue
-        at, length = posed.vertices[:, some], HAIR * posed.size
-        normal = posed.directed(surface.normals[:, some], normals=True)
-        drawing.lines(at, at + length * normal, hex_color("#3f7fe8"), width=1.3, hidden=0.0)
+        length = HAIR * posed.size
+        drawing.surface_lines(
+            posed, some, color=hex_color("#3f7fe8"), along="normal", length=length, width=1.3, hidden=0.0
+        )
         if surface.tangents is not None:
             found = True
-            tangents = surface.tangents[:, some]
-            along = posed.directed(tangents[..., :3])
-            right = (tangents[..., 3] > 0).reshape(-1, 1)
-            drawing.lines(
-                at, at + length * along, np.where(right, RIGHTHANDED, MIRRORED), width=1.6, hidden=0.0
+            right = surface.tangents[0, some, 3:] > 0  # the same in all instances
+            drawing.surface_lines(
+                posed,
+                some,
+                color=np.where(right, RIGHTHANDED, MIRRORED),
+                along="tangent",
+                length=length,
+                width=1.6,
+                hidden=0.0,
             )
     if not found:
         drawing.notes.append("no tangents: these meshes have none")
@@ -108,6 +149,7 @@ def draw_tangents(stage: Stage, argument: str, drawing: Drawing) -> None:
 
 
 RIGHTHANDED, MIRRORED = hex_color("#e69f00"), hex_color("#cc3f9a")
+MARKED = hex_color("#d55e00")
 
 
 def edges(character: Character) -> Array:
@@ -132,8 +174,9 @@ def draw_wireframe(stage: Stage, argument: str, drawing: Drawing) -> None:
         ends = edges(posed.character)
         some = min(posed.count, (MOST_EDGES - shown) // max(len(ends), 1))
         if some:
-            at = posed.vertices[:some]
-            drawing.lines(at[:, ends[:, 0]], at[:, ends[:, 1]], WIRE, width=0.7, hidden=0.0)
+            drawing.surface_lines(
+                posed, ends[:, 0], ends[:, 1], color=WIRE, width=0.7, hidden=0.0, instances=some
+            )
         shown, left = shown + some * len(ends), left + posed.count - some
         triangles += posed.character.triangle_count * posed.count
     if left:
@@ -172,10 +215,18 @@ def _plain(character: Character) -> Paint:
 
 
 WEIGHTS = ViewKind(
-    "weights", "how much each vertex follows a joint; grey where not at all", draw_weights, "JOINT"
+    "weights", "how much each vertex follows a joint; grey where not at all", draw_weights, "JOINT", key="4"
 )
-NORMALS = ViewKind("normals", "where the surface faces, as a colour: red x, green y, blue z", draw_normals)
+INFLUENCES = ViewKind(
+    "influences",
+    "how many joints move each vertex; `influences:4` marks those that more than four do",
+    draw_influences,
+    "[COUNT]",
+)
+NORMALS = ViewKind(
+    "normals", "where the surface faces, as a colour: red x, green y, blue z", draw_normals, key="5"
+)
 TANGENTS = ViewKind("tangents", "normals and tangents as hairs, coloured by handedness", draw_tangents)
-WIREFRAME = ViewKind("wireframe", "the edges of all triangles", draw_wireframe)
-UV = ViewKind("uv", "texture coordinates as a checkerboard", draw_uv)
-LEVELS = ViewKind("levels", "each instance in the colour of its level of detail", draw_levels)
+WIREFRAME = ViewKind("wireframe", "the edges of all triangles", draw_wireframe, key="6")
+UV = ViewKind("uv", "texture coordinates as a checkerboard", draw_uv, key="8")
+LEVELS = ViewKind("levels", "each instance in the colour of its level of detail", draw_levels, key="9")

@@ -97,7 +97,6 @@ export function timelinePanel(app: App): HTMLElement {
     wanted = key;
     curves.show([]);
     dope.show(null);
-    app.viewport.overlays()?.clearPath();
     empty.hidden = Boolean(key);
     redraw();
     if (!clip || !key) return;
@@ -113,11 +112,9 @@ export function timelinePanel(app: App): HTMLElement {
 
   async function fetchCurves(key: string, clip: string, joints: number[]): Promise<void> {
     const of = (joint: number): { slot: number; clip: string; joint: number } => ({ slot: 0, clip, joint });
-    const [path, ...found] = await Promise.all([app.fetchPath(of(joints[0])), ...joints.map((joint) => app.connection.json<Curves>("api/curves", of(joint)))]);
+    const found = await Promise.all(joints.map((joint) => app.connection.json<Curves>("api/curves", of(joint))));
     if (wanted !== key) return;
     curves.show(found);
-    app.viewport.overlays()?.setPath(path.points, path.times);
-    app.viewport.invalidate();
     redraw();
   }
 

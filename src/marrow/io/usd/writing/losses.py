@@ -30,7 +30,7 @@ class Losses:
             out.append(f"{named}: {text}" if named else text)
         return out
 
-    def warn(self, stacklevel: int) -> None:
-        """A warning for each line, at the place of the caller that many steps up."""
+    def warn(self) -> None:
+        """A warning for each line."""
         for line in self.lines():
-            warn(line, stacklevel=stacklevel + 1)
+            warn(line)

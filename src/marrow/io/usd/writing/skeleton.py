@@ -211,7 +211,7 @@ def write_skeleton(
     morphs = zip(skeleton.morph_names, channels.tokens, channels.full.tolist(), rest.morphs.tolist())
     put(
         made.GetPrim(),
-        RigNotes(len(skeleton), own, list(morphs), sockets, skeleton.humanoid),
+        RigNotes(len(skeleton), own, list(morphs), sockets, skeleton.bones),
         path,
     )
     return made

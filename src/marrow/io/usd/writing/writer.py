@@ -55,7 +55,7 @@ def write(
     with _errors_of_usd(target):
         stage = _stage(character, target, rate, pictures, losses)
         _export(stage, target, pictures, package)
-    losses.warn(4)
+    losses.warn()
 
 
 def _folder(target: Path, wanted: str | None) -> str:

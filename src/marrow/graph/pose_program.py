@@ -1,4 +1,4 @@
-"""`Program`: the pose programs of a crowd, built by the control pass and run by the pose kernel."""
+"""`PoseProgram`: the pose programs of a crowd, built by the control pass and run by the pose kernel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from marrow.model.character import Palette
 if TYPE_CHECKING:
     from marrow.graph.compiled import CompiledGraph
 
-__all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder", "unsound"]
+__all__ = ["PoseEvaluator", "PoseProgram", "PoseProgramBuilder", "Procedurals", "unsound"]
 
 Array = NDArray[Any]
 SECONDS_PER_JOINT = 12e-9
@@ -33,7 +33,7 @@ CHUNKS = 8
 """Chunks for each thread: few are left to wait for at the end."""
 
 
-class Program:
+class PoseProgram:
     """For instance n the operations `start[n]..start[n + 1]` of `ops`, records (`kernels.operations.OPERATION`) of `code`,
     `argument` (clip, mask, memory...), `time` and `weight`. `depth` is how many poses they stack up at most.
 
@@ -49,7 +49,7 @@ class Program:
         """`start` and `ops`, once somebody asked for them; None before, and whenever the programs are written anew."""
 
     @classmethod
-    def scattered(cls, begins: Array, ends: Array, rows: Array, depth: int) -> Program:
+    def scattered(cls, begins: Array, ends: Array, rows: Array, depth: int) -> PoseProgram:
         """Programs that lie anywhere in `rows`."""
         made = object.__new__(cls)
         made.begins, made.ends, made.rows, made.depth, made.joined = begins, ends, rows, depth, None
@@ -91,7 +91,7 @@ class Program:
         return self.rows[int(self.begins[n]) : int(self.ends[n])].tolist()
 
 
-class ProgramBuilder:
+class PoseProgramBuilder:
     """Collects operations column by column: each call adds one operation to every instance it names."""
 
     def __init__(self, count: int) -> None:
@@ -110,13 +110,13 @@ class ProgramBuilder:
         """One operation for `instances` (indices without repeats; None: all), arguments scalar or one per instance."""
         self._columns.append((instances, code, argument, time, weight))
 
-    def build(self, depth: int = 4) -> Program:
+    def build(self, depth: int = 4) -> PoseProgram:
         """Lays the columns out instance by instance, in the order they were added."""
         if len(self._columns) == 1 and self._columns[0][0] is None:
             _, code, argument, time, weight = self._columns[0]
             ops = np.empty(self.count, OPERATION)
             ops["code"], ops["argument"], ops["time"], ops["weight"] = code, argument, time, weight
-            return Program(np.arange(self.count + 1), ops, depth)
+            return PoseProgram(np.arange(self.count + 1), ops, depth)
         lengths = np.zeros(self.count, np.int64)
         for instances, *_ in self._columns:
             lengths[slice(None) if instances is None else instances] += 1
@@ -130,7 +130,7 @@ class ProgramBuilder:
             ops["code"][at], ops["argument"][at] = code, argument
             ops["time"][at], ops["weight"][at] = time, weight
             cursor[rows] += 1
-        return Program(start, ops, depth)
+        return PoseProgram(start, ops, depth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +223,7 @@ class PoseEvaluator:
 
     def run(
         self,
-        program: Program,
+        program: PoseProgram,
         *,
         memory: Array | None = None,
         vectors: Array | None = None,
@@ -284,13 +284,13 @@ class PoseEvaluator:
         if wrong >= 0:
             raise unsound(program, wrong, operation)
 
-    def bound_frame(self, program: Program, memory: Array, vectors: Array) -> CallFrame:
+    def bound_frame(self, program: PoseProgram, memory: Array, vectors: Array) -> CallFrame:
         """A frame of one's own to run a program with."""
         frame = self._make_frame()
         self._bind(frame, program, memory, vectors)
         return frame
 
-    def _bind(self, frame: CallFrame, program: Program, memory: Array, vectors: Array) -> None:
+    def _bind(self, frame: CallFrame, program: PoseProgram, memory: Array, vectors: Array) -> None:
         """Puts in what changes now and then; arrays that are there already stay."""
         kept = frame.kept
         if kept["work.start"] is not program.begins:
@@ -346,7 +346,7 @@ _WANTED, _DEPTH, _FIRST, _LAST = (
 _RESULT = kernel.run_programs.results
 
 
-def unsound(program: Program, instance: int, operation: int) -> MarrowError:
+def unsound(program: PoseProgram, instance: int, operation: int) -> MarrowError:
     """The error of a program that names what is not there or takes more poses than there are."""
     if not 0 <= instance < len(program):
         return MarrowError(f"there is no instance {instance}: there are {len(program)}")

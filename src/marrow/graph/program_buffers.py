@@ -1,4 +1,4 @@
-"""`Programs`: the pose programs of a crowd as the control pass writes them.
+"""`ProgramBuffers`: the pose programs of a crowd as the control pass writes them.
 
 Programs are numbered as `kernels.control_program` says: an even and an odd one for each `Function` of the graph, and two
 for the rest, of which the last gives the poses. All lie in one array of operations, in which each chunk of the crowd has a
@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.graph.compiled import CompiledGraph
-from marrow.graph.program import Program
+from marrow.graph.pose_program import PoseProgram
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations import OPERATION
 
-__all__ = ["Programs"]
+__all__ = ["ProgramBuffers"]
 
 Array = NDArray[Any]
 SECTIONS = 16
 """Sections of one instance for which there is room in any case."""
 
 
-class Programs:
+class ProgramBuffers:
     """Of program r and instance n the `operations` from `starts[r, n]` to `ends[r, n]`, `written[r]` in all; those of
     `step` instances in each of the `regions (C, R)`. `kept` says whether they have to be run before the next update,
     because they keep something for later or call functions."""
@@ -58,7 +58,7 @@ class Programs:
         self.operations = operations
         last = len(self.starts) - 1
         self._programs = [
-            Program.scattered(
+            PoseProgram.scattered(
                 self.starts[r],
                 self.ends[r],
                 operations,
@@ -114,11 +114,11 @@ class Programs:
         """How many programs each instance has."""
         return len(self.starts)
 
-    def program(self, r: int) -> Program:
+    def program(self, r: int) -> PoseProgram:
         return self._programs[r]
 
     @property
-    def main(self) -> Program:
+    def main(self) -> PoseProgram:
         """The one that gives the poses."""
         return self._programs[-1]
 
@@ -136,9 +136,9 @@ class Programs:
         starts, ends = self.starts[r].tolist(), self.ends[r].tolist()
         return [self.operations[starts[n] : ends[n]] for n in instances]
 
-    def _of(self, pieces: list[list[Array]]) -> Programs:
+    def _of(self, pieces: list[list[Array]]) -> ProgramBuffers:
         """Programs made of these operations: for each program, of each instance."""
-        made = Programs(self.compiled, len(pieces[0]))
+        made = ProgramBuffers(self.compiled, len(pieces[0]))
         needed = np.array([[sum(map(len, p)) for p in pieces]])
         room = made.regions["limit"] - made.regions["begin"]
         if (needed > room).any():
@@ -152,15 +152,15 @@ class Programs:
         made.written[:] = needed[0]
         return made
 
-    def taken(self, rows: Array) -> Programs:
+    def taken(self, rows: Array) -> ProgramBuffers:
         """The programs of some instances."""
         return self._of([[piece[n] for n in rows.tolist()] for piece in self._pieces()])
 
-    def extended(self, count: int) -> Programs:
+    def extended(self, count: int) -> ProgramBuffers:
         """With `count` more instances that have none yet."""
         return self._of([piece + [self.operations[:0]] * count for piece in self._pieces()])
 
-    def replaced(self, rows: Array, other: Programs) -> Programs:
+    def replaced(self, rows: Array, other: ProgramBuffers) -> ProgramBuffers:
         """With the programs of other instances in place of those at `rows`."""
         pieces = self._pieces()
         for r in range(len(self)):
