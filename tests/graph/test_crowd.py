@@ -381,7 +381,7 @@ def test_room_grows_only_where_it_is_short():
     graph = Graph(
         StateMachine({"a": State("walk"), "b": State("run")}, (there, back)), {"go": Parameter("bool", False)}
     )
-    crowd = mw.Animator(STICK, graph, count=64)
+    crowd = mw.Animator(STICK, graph, count=64, threads=1)
     control, rooms = crowd._runtime.control, []
     for k in range(16):
         crowd["go"] = k % 2 == 0

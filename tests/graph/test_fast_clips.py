@@ -28,7 +28,7 @@ def test_a_crowd_at_a_mad_speed_keeps_some_events_of_each_and_says_how_many_it_d
     clock: mw.Character, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(graph_control, "MOST_TOLD", 1 << 15)
-    crowd = mw.Animator(clock, Graph(ClipNode("round", speed="speed"), SPEED), count=40)
+    crowd = mw.Animator(clock, Graph(ClipNode("round", speed="speed"), SPEED), count=40, threads=1)
     crowd["speed"] = 1e12
     with caplog.at_level(logging.WARNING):
         crowd.update(1 / 64)

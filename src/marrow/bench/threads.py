@@ -1,4 +1,4 @@
-"""`marrow bench threads`: crowds and batches on one core and on more, in a loop and at 60 Hz with pauses between updates."""
+"""`marrow bench threads`: crowds and batches on one core and on more, in a loop and at 60 Hz with pauses in between."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _update(crowd: Animator) -> None:
 
 
 class Paced:
-    """An update that comes 60 times a second. Contests call everything twice and time the second call: the first one waits."""
+    """An update that comes 60 times a second. Contests call everything twice and time the second call: the first waits."""
 
     def __init__(self, update: Callable[[], object]) -> None:
         self._update, self._waits, self._last = update, False, time.perf_counter()

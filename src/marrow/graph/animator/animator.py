@@ -64,9 +64,9 @@ class Animator:
     asked for, once per update.
 
     Clips are played from uniform frames (see `clip.resampled`); `evaluation.resampling_error` says what that costs.
-    `threads` is how many cores a crowd is shared among at most, where that is worth it; None: all. `evaluator` makes the poses instead of
-    the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. One thread at a time may use an
-    animator; another gets an `InUseError`, and may only set parameters.
+    `threads` is how many cores a crowd is shared among at most, where that is worth it; None: all. `evaluator` makes the
+    poses instead of the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. One thread at a
+    time may use an animator; another gets an `InUseError`, and may only set parameters.
     """
 
     __slots__ = {
