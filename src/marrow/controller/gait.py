@@ -208,9 +208,7 @@ def moved_by(pose: Pose, joint: int, by: Array) -> Pose:
     return out
 
 
-def measure_gait(
-    character: Character, clip: Clip, carrier: int, expected: Array | None = None
-) -> Gait:
+def measure_gait(character: Character, clip: Clip, carrier: int, expected: Array | None = None) -> Gait:
     """How the character goes over the ground in a clip that walks in place, or that travels; `expected (3,)` is where to,
     as far as that is known: what moves against it is a foot on its way forward."""
     times, pose, carried = stays(clip, carrier)
@@ -234,9 +232,7 @@ def measure_gait(
     return _gait(clip, times, pose, raw, carried, size)
 
 
-def _ground_speed(
-    place: Array, level: float, size: float, step: float, expected: Array | None
-) -> Array:
+def _ground_speed(place: Array, level: float, size: float, step: float, expected: Array | None) -> Array:
     """How fast the character goes by the points that touch a ground of this height, `(T - 1, 2)`; NaN where none does."""
     over = place[..., 1] - level
     down = (over < TOUCHING * size) & (over > -1.5 * TOUCHING * size)
