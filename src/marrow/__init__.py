@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from marrow import dataset, gpu, graph, lod, motion, pictures, rendering, samples, scene, windows
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
+    from marrow.controller import Controller
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
@@ -75,6 +76,7 @@ _LATE = {
     "scene": "marrow.scene",
     "windows": "marrow.windows",
     "Camera": "marrow.scene",
+    "Controller": "marrow.controller",
     "Animator": "marrow.graph",
     "Bounds": "marrow.skinning",
     "Events": "marrow.graph",
@@ -117,6 +119,7 @@ __all__ = [
     "Character",
     "Clip",
     "Clips",
+    "Controller",
     "Curve",
     "DirectionalLight",
     "Environment",
