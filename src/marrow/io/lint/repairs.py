@@ -40,23 +40,18 @@ def keep_what_loading_did(character: Character, found: Sequence[Finding]) -> tup
 
 
 def normalize(character: Character, found: Sequence[Finding]) -> tuple[Character, list[Done]]:
-    """Weights that sum to one. A vertex without any is left to a person."""
+    """Weights that sum to one."""
     done: list[Done] = []
     made: dict[int, np.ndarray] = {}  # type: ignore[type-arg]
 
     def changed(mesh: Mesh) -> Mesh:
         if id(mesh.weights) not in made:
             off = np.abs(mesh.weights.sum(axis=1, dtype=np.float64) - 1) > SUM_TOLERANCE
-            weights, bare = normalize_weights(mesh.weights)
-            wrong = off & ~bare
-            made[id(mesh.weights)] = owned(np.where(wrong[:, None], weights, mesh.weights))
-            if wrong.any():
-                done.append(
-                    (
-                        f"mesh {mesh.name!r}",
-                        f"the weights of {int(wrong.sum())} vertices were made to sum to 1",
-                    )
-                )
+            weights, _ = normalize_weights(mesh.weights)
+            made[id(mesh.weights)] = owned(np.where(off[:, None], weights, mesh.weights))
+            if off.any():
+                words = f"the weights of {int(off.sum())} vertices were made to sum to 1"
+                done.append((f"mesh {mesh.name!r}", words))
         return mesh.replace(weights=made[id(mesh.weights)])
 
     changed_all = character.with_meshes(changed)

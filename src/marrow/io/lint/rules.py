@@ -45,7 +45,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         meshes.weight_sums,
-        {"weight-sums": Mending("these vertices have no weights at all", repairs.normalize)},
+        {"weight-sums": Mending("they cannot be made to sum to 1", repairs.normalize)},
     ),
     Rule(
         meshes.degenerate_triangles,
@@ -141,7 +141,7 @@ RULES: tuple[Rule, ...] = (
         levels.level_meshes,
         {
             "not-finite": by_hand("nobody knows where these vertices belong"),
-            "weight-sums": Mending("these vertices have no weights at all", repairs.normalize),
+            "weight-sums": Mending("they cannot be made to sum to 1", repairs.normalize),
             "level-empty": by_hand(_LEVELS),
         },
     ),
