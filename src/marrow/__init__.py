@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from marrow import dataset, gpu, graph, lod, motion, pictures, rendering, samples, scene, windows
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
+    from marrow.controller import Controller
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
     from marrow.io.lint import Mended, mend
@@ -76,6 +77,7 @@ _LATE = {
     "scene": "marrow.scene",
     "windows": "marrow.windows",
     "Camera": "marrow.scene",
+    "Controller": "marrow.controller",
     "Animator": "marrow.graph",
     "Bounds": "marrow.skinning",
     "Events": "marrow.graph",
@@ -120,6 +122,7 @@ __all__ = [
     "Character",
     "Clip",
     "Clips",
+    "Controller",
     "Curve",
     "DirectionalLight",
     "Environment",

@@ -221,6 +221,24 @@ def test_a_seam_is_closed_and_all_before_it_stays(person):
     assert only(mw.mend(made).report, "loop-seam") == []
 
 
+def test_a_calibration_frame_is_cut_off_and_the_unit_is_made_metres(person):
+    walk = person.clips["walk"]
+    times = np.arange(round(walk.duration * 30) + 1) / 30
+    pose, rest = walk.sample(times), person.skeleton.rest
+    for part in ("translation", "rotation"):
+        getattr(pose, part)[0] = getattr(rest, part)
+    arm = person.skeleton.index("@left_upper_arm")
+    turn = quaternion.from_axis_angle([0.0, 0.0, 1.0], np.radians(80.0))
+    pose.rotation[1:, arm] = quaternion.multiply(pose.rotation[1:, arm], turn)
+    taken = person.replace(clips=(mw.Clip.from_poses("take", person.skeleton, pose, 30),), unit=0.5)
+    made, report = mw.mend(taken)
+    assert only(report, "units") == ["its unit of 0.5 m was made metres [units]"] and made.unit == 1
+    (line,) = only(report, "calibration-frame")
+    assert line.startswith("1 frame of a calibration pose")
+    assert made.clips["take"].duration == pytest.approx(walk.duration - 1 / 30, abs=1e-5)
+    assert done(mw.mend(made).report) == []
+
+
 def test_a_seam_of_cubic_keys_is_left_with_the_way_to_close_it():
     from marrow.motion.loop_seam import close_seam
 

@@ -52,9 +52,9 @@ _COMMANDS = {
     ),
     "mend": (
         "Do what check lists and what is safe: marrow mend IN OUT.\n\n"
-        "Weights, missing tangents, units, facing, doubled and constant tracks, unused joints, seams of loops. Vertices "
-        "stay where they were in every clip, but for what was wrong. It says each thing it did, and what it left to you "
-        "and why.",
+        "Weights, missing tangents, units, facing, doubled and constant tracks, unused joints, calibration frames, seams "
+        "of loops. Vertices stay where they were in every clip, but for what was wrong. It says each thing it did, and "
+        "what it left to you and why.",
         "marrow mend hero.fbx hero.glb\nmarrow mend hero.glb mended.glb --skip facing unused-joints",
     ),
     "convert": (

@@ -67,7 +67,11 @@ def graph_card(graph: Graph) -> str:
         lines = to_text(graph).splitlines()
     except (MarrowError, AttributeError, TypeError):  # it is shown as far as it goes
         lines = []
-    more = [f"... {len(lines) - LINES} more lines: marrow.graph.to_text(graph)"] if len(lines) > LINES else []
+    more = (
+        [f"... {len(lines) - LINES} more lines: marrow.graph.diagrams.to_text(graph)"]
+        if len(lines) > LINES
+        else []
+    )
     tree = "\n".join(escape(line, longest=110) for line in [*lines[:LINES], *more])
     fold = (
         '<details><summary style="cursor:pointer">tree</summary>'

@@ -18,6 +18,7 @@ from marrow.report import Report
 
 __all__ = [
     "close_seams",
+    "cut_calibration_frames",
     "face_forward",
     "keep_what_loading_did",
     "make_tangents",
@@ -148,6 +149,19 @@ def _middle(track: Track) -> np.ndarray:  # type: ignore[type-arg]
     """The value of a track that differs from key to key by rounding alone, `(1, ...)`."""
     low, high = track.values.min(axis=0), track.values.max(axis=0)
     return np.where(low == high, low, (low.astype(np.float64) + high) / 2).astype(np.float32)[None]
+
+
+def cut_calibration_frames(character: Character, found: Sequence[Finding]) -> tuple[Character, list[Done]]:
+    """Clips without the pose that capture software writes before the motion."""
+    from marrow.motion.calibration import calibration_frames, without_calibration
+
+    def changed(clip: Clip) -> tuple[Clip, str]:
+        frames = calibration_frames(clip)
+        made = without_calibration(clip)
+        what = "1 frame" if frames == 1 else f"{frames} frames"
+        return made, "" if made is clip else f"{what} of a calibration pose before the motion left out"
+
+    return _each_clip(character, changed)
 
 
 def close_seams(character: Character, found: Sequence[Finding]) -> tuple[Character, list[Done]]:

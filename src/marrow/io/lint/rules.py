@@ -38,6 +38,15 @@ RULES: tuple[Rule, ...] = (
         },
     ),
     Rule(whole.nothing_there, {"empty": by_hand("there is nothing to mend")}),
+    # What follows, and what tells where it looks, goes by the motion alone: this is mended first.
+    Rule(
+        motion.calibration_poses,
+        {
+            "calibration-frame": Mending(
+                "too little motion would be left of the clip", repairs.cut_calibration_frames
+            )
+        },
+    ),
     Rule(meshes.not_finite, {"not-finite": by_hand("nobody knows where these vertices belong")}),
     Rule(
         meshes.influence_counts,
@@ -151,7 +160,8 @@ RULE_NAMES: tuple[str, ...] = tuple(dict.fromkeys(name for rule in RULES for nam
 
 
 def lint(character: Character) -> list[Finding]:
-    """Everything all rules find, the worst first."""
+    """Everything all rules find, the worst first. Lengths are in metres, whatever the unit of the file is."""
+    character = character.in_metres()
     found = [_told(rule, finding) for rule in RULES for finding in rule.find(character)]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
@@ -172,14 +182,17 @@ class Mended(NamedTuple):
 
 def mend(character: Character, *, skip: str | Iterable[str] = ()) -> Mended:
     """Does what `marrow check` lists and what is safe: weights that sum to 1, missing tangents, metres, facing +Z, tracks
-    that are doubled or never change, joints that nothing needs, seams of loops. Vertices stay where they were at every
-    moment of every clip, but for what was wrong; a second time nothing is changed.
+    that are doubled or never change, joints that nothing needs, calibration frames, seams of loops. Vertices stay where
+    they were at every moment of every clip, but for what was wrong; a second time nothing is changed.
 
     `skip` names rules whose findings stay as they are.
     """
     _validate.instance("mend", "character", character, Character)
     left_alone = _names(skip)
     report = ReportBuilder()
+    if character.unit != 1 and "units" not in left_alone:
+        report.add("repaired", "file", f"its unit of {character.unit:g} m was made metres [units]")
+        character = character.in_metres()
     for rule in RULES:
         found: list[Finding] | None = None
         for name, mending in rule.mending.items():
