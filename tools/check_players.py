@@ -50,7 +50,9 @@ class Feet:
             touching = np.abs(at[..., 1] - level) < band
             both = touching[1:] & touching[:-1]
             moved = np.diff(at, axis=0)
-            step = np.array([np.median(m[b], axis=0) if b.any() else np.full(3, np.nan) for m, b in zip(moved, both)])
+            step = np.array(
+                [np.median(m[b], axis=0) if b.any() else np.full(3, np.nan) for m, b in zip(moved, both)]
+            )
             stands = np.isfinite(step[:, 0]) & (np.abs(step[:, 1]) / STEP < 0.2 * self.size)
             edges = np.flatnonzero(np.diff(np.concatenate([[False], stands, [False]]).astype(int)))
             for a, b in zip(edges[::2], edges[1::2]):
@@ -128,7 +130,12 @@ def line(name: str, r: dict) -> tuple[str, bool]:
     worst = float(np.percentile(r["slides"], 90)) if r["slides"] else 0.0
     fast = float(np.percentile(r["runs"], 90)) if r["runs"] else 0.0
     good = (
-        r["stands"] < 0.03 and r["off"] < 10 and r["faces"] < 10 and worst < 0.02 and fast < 0.02 and r["turned"] < 15
+        r["stands"] < 0.03
+        and r["off"] < 10
+        and r["faces"] < 10
+        and worst < 0.02
+        and fast < 0.02
+        and r["turned"] < 15
     )
     mean = 100 * float(np.mean(r["slides"])) if r["slides"] else 0.0
     return (
