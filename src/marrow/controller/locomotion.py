@@ -139,7 +139,9 @@ def _assumed(found: _Finding, role: Role, clip: Clip) -> None:
     path = gait.times[:, None] * way * speed
     found.gaits[role] = Gait(clip, gait.times, gait.pose, path, way * speed, False)
     found.clips[role] = clip
-    found.say(f"{clip.name!r}: what touches the ground does not tell how fast it goes; {speed:.2f} m/s are assumed")
+    found.say(
+        f"{clip.name!r}: what touches the ground does not tell how fast it goes; {speed:.2f} m/s are assumed"
+    )
 
 
 def _gaits_by_measure(found: _Finding) -> None:
@@ -269,7 +271,14 @@ def _made(found: _Finding, turns: dict[Role, float]) -> Locomotion:
         velocities["walk"] = velocities["run"] / FASTER
     names = {role: clip.name for role, clip in found.clips.items()}
     graph = locomotion_graph(
-        character, names, velocities, found.ahead, found.carrier, turns, _standing_time(found), body_height(character) / PERSON
+        character,
+        names,
+        velocities,
+        found.ahead,
+        found.carrier,
+        turns,
+        _standing_time(found),
+        body_height(character) / PERSON,
     )
     for role in ("walk", "run", "back", "left", "right"):
         if role in names:
