@@ -132,7 +132,8 @@ def play(path: Path) -> dict:
 def line(name: str, r: dict) -> tuple[str, bool]:
     worst = float(np.percentile(r["slides"], 90)) if r["slides"] else 0.0
     fast = float(np.percentile(r["runs"], 90)) if r["runs"] else 0.0
-    good = (
+    seen = bool(r["slides"])  # what is never seen to stand was not measured
+    good = seen and (
         r["stands"] < 0.03
         and r["off"] < 10
         and r["faces"] < 10

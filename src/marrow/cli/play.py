@@ -58,13 +58,18 @@ def play(
     from marrow.cli._files import open_character, writable
     from marrow.cli._output import say
     from marrow.controller import Controller
+    from marrow.errors import FormatError, ValidationError
 
     if size is not None and not window:
         raise UsageError("--size is for a window: add --window")
     for path in (graph, character):
         if path is not None:
             writable(path, force=force)
-    player = Controller(open_character(file))
+    hero = open_character(file)
+    try:
+        player = Controller(hero)
+    except ValidationError as error:
+        raise FormatError(str(error), path=file) from None
     if graph is not None or character is not None:
         _write(player, graph, character)
         return

@@ -7,6 +7,7 @@ needs no names of joints.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,8 @@ RATE = 60.0
 MOST_POINTS, MOST_SEEN = 6000, 700
 SLOWEST = 0.15
 """Metres a second below which nothing walks."""
+FOOT = re.compile(r"foot|feet|toe|paw|hoof|leg|ankle|wheel", re.IGNORECASE)
+"""Joints that stand on the ground, by name."""
 AGREED = 0.35
 """Frames whose speed is off by less than this part agree."""
 STEADY = 0.05
@@ -135,7 +138,10 @@ def _mesh_points(mesh: Mesh) -> GroundPoints:
 
 def _all_points(character: Character) -> GroundPoints:
     shown = [m for m in character.meshes if m.visible and m.vertex_count]
-    skinned = [m for m in shown if m.rigid_joint is None] or shown
+    skinned = [m for m in shown if m.rigid_joint is None]
+    # What hangs on a joint is a prop, unless the body is made of such parts.
+    if sum(m.vertex_count for m in skinned) < 0.5 * sum(m.vertex_count for m in shown):
+        skinned = shown
     if not skinned:
         carrier = carrier_of(character)
         body = np.array([carrier, *character.skeleton.descendants(carrier).tolist()])
@@ -172,11 +178,12 @@ def _foot_points(character: Character) -> GroundPoints:
     points = _all_points(character)
     rig = find_rig(character.skeleton)
     feet = [rig.chains[f"{s}_leg"][2] for s in ("left", "right") if len(rig.chains.get(f"{s}_leg", ())) > 2]
-    if rig.kind != "humanoid" or not feet:
-        return points
     below = np.zeros(len(character.skeleton), bool)
-    for foot in feet:
-        below[[foot, *character.skeleton.descendants(foot).tolist()]] = True
+    if rig.kind == "humanoid" and feet:
+        for foot in feet:
+            below[[foot, *character.skeleton.descendants(foot).tolist()]] = True
+    else:  # hands and tails may swing as low
+        below[:] = [FOOT.search(name) is not None for name in character.skeleton.names]
     mine = (points.weights * below[points.joints]).sum(axis=1) > 0.5
     return points.only(np.flatnonzero(mine)) if mine.sum() >= 6 else points
 
