@@ -52,3 +52,8 @@ print(
     "the last one:", crowd.evaluation.inspect(49).machines["root.source.base"].state, crowd.state("legs")[49]
 )
 print("skinning matrices", crowd.matrices.shape)
+
+rows = np.tile(np.eye(3, 4), (50, 1, 1))
+rows[:, 0, 3], rows[:, 2, 3] = 1.2 * (np.arange(50) % 10 - 4.5), 1.4 * (np.arange(50) // 10 - 2.0)
+mw.render(mw.Scene(mw.Actor(crowd, transforms=rows)), size=(960, 480)).save("graph.png")
+print("graph.png: faster towards the front, every other one waves")

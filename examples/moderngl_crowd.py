@@ -112,6 +112,9 @@ def main() -> None:
     shape.render(instances=N)
     picture = Image.frombytes("RGB", (width, height), target.read(), "raw", "RGB", 0, -1)
     picture.save("crowd.png")
+    print(
+        f"crowd.png: {N} mannequins from standing to running, {len(triangles):,} triangles each, skinned in OpenGL"
+    )
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ def graph():
             Transition("jump", "move", ("remaining <= 0.35",), seconds=0.25),
         ),
     )
-    body = Slot("action", moves, joints=("spine_01",), depth_falloff=1.0)
+    body = Slot("action", moves, joints=("@spine",), depth_falloff=1.0)
     steered = {
         "speed": Parameter(range=(0.0, RUN), smoothing=0.2),
         "strafe": Parameter(),
@@ -155,15 +155,16 @@ class Player:
             self.heading += min(max(turn, -TURN * dt), TURN * dt)
         self.animator["speed"] = share * (RUN if run else WALK)
         self.animator.update(dt)
-        facing = quaternion.from_axis_angle(UP, np.array(self.heading))
-        way = quaternion.rotate(facing, self.animator.root.motion.translation)
+        ahead = (math.sin(self.heading), 0.0, math.cos(self.heading))
+        self.animator.root.set(facing=ahead)  # whichever way its file has it look
+        way = quaternion.rotate(self.animator.root.rotation, self.animator.root.motion.translation)
         if jumps:
             way = self.drift * dt  # nothing to push against in the air
         elif dt > 0:
             self.drift = way / dt
         self.place = self.place + way
         self.place[1] = ground(self.place[None, [0, 2]])[0]
-        self.animator.root.set(self.place, facing)
+        self.animator.root.set(self.place)
         for event in self.animator.events.names:
             if event == "hit":
                 self.hits += posts.strike(self.place, self.heading)

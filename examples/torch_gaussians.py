@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import time
 
+from PIL import Image
+
 import marrow as mw
 import marrow.torch as mt
 import torch
 
 
-def main(count: int = 200_000) -> tuple[torch.Tensor, torch.Tensor]:
+def main(count: int = 200_000, picture: str = "") -> tuple[torch.Tensor, torch.Tensor]:
     """Returns centres `(count, 3)` and rotations `(count, 4)` of the splats in a pose."""
     hero = mt.CharacterModule(mw.samples.mannequin(4), clips=["run"])
     # Splats lie on the skin: each takes the joints and weights of the vertex it is next to.
@@ -29,8 +31,23 @@ def main(count: int = 200_000) -> tuple[torch.Tensor, torch.Tensor]:
         seconds = time.perf_counter() - start
     assert isinstance(moved, torch.Tensor)
     print(f"{count:,} splats in {seconds * 1000:.1f} ms")
+    if picture:
+        drawn(moved, picture)
     return moved, turned
 
 
+def drawn(centres: torch.Tensor, picture: str) -> None:
+    """The splats as dots, seen from the front: near ones over far ones, and warmer."""
+    x, y, z = (centres - centres.mean(0)).T
+    order = z.argsort()
+    across, down = ((420 + 380 * side).long().clamp(0, 839) for side in (x, -y))
+    near = ((z - z.min()) / (z.max() - z.min()))[:, None]
+    shade = near * torch.tensor([250.0, 140, 40]) + (1 - near) * torch.tensor([30.0, 60, 120])
+    pixels = torch.full((840, 840, 3), 250.0)
+    pixels[down[order], across[order]] = shade[order]
+    Image.fromarray(pixels.byte().numpy()).save(picture)
+    print(f"{picture}: every splat a dot, the nearer the warmer")
+
+
 if __name__ == "__main__":
-    main()
+    main(picture="gaussians.png")

@@ -10,7 +10,7 @@ import marrow.torch as mt
 import torch
 
 
-def main(steps: int = 120) -> tuple[float, float]:
+def main(steps: int = 120, picture: str = "") -> tuple[float, float]:
     """Returns the error before and after, in metres, on poses that were not shown."""
     hero = mt.CharacterModule(mw.samples.lizard())
     clips = range(len(hero.clips))
@@ -40,8 +40,28 @@ def main(steps: int = 120) -> tuple[float, float]:
         descent.step()
     after = error(torch.softmax(guess, 1).detach())
     print(f"poses that were not shown: {before * 1000:.3f} mm before, {after * 1000:.3f} mm after")
+    if picture:
+        with torch.no_grad():
+            even = torch.softmax(torch.where(weights > 0, 0.0, -20.0), 1)
+            drawn([skin(w, kept[0][0]) for w in (even, torch.softmax(guess, 1), weights)], picture)
     return before, after
 
 
+def drawn(skins: list[torch.Tensor], picture: str) -> None:
+    """A picture of skins side by side."""
+    lizard = mw.samples.lizard()
+    shapes = []
+    for points in skins:
+        parts, at = [], 0
+        for mesh in lizard.meshes:
+            posed = points[at : at + mesh.vertex_count].numpy()
+            parts.append(mw.Mesh.rigid(mesh.name, posed, mesh.triangles, 0, sections=mesh.sections))
+            at += mesh.vertex_count
+        bones = mw.Skeleton(("root",), [-1])
+        shapes.append(mw.Character(bones, parts, materials=lizard.materials, images=lizard.images))
+    mw.render(shapes, camera="50,25", size=(1200, 400)).save(picture)
+    print(f"{picture}: with even weights, with those it learned, with those of the model")
+
+
 if __name__ == "__main__":
-    main()
+    main(picture="learn_weights.png")

@@ -67,3 +67,6 @@ print(
 target = Path(tempfile.gettempdir()) / "mannequin.glb"
 mw.save(hero, target)
 print(f"Saved with all its clips to {target}: any glTF viewer opens it.")
+
+mw.render(hero, clip="run", crowd=60, size=(960, 480)).save("tour.png")
+print("tour.png: sixty of them, each at its own moment of the run.")

@@ -115,3 +115,8 @@ def test_a_character_tells_what_it_is_made_of():
     text = Page(character(3)._repr_html_()).text
     for words in ("2 joints", "3 clips", "clip 0", "1 warning"):
         assert words in text
+
+
+def test_a_card_names_the_file_and_not_where_it_lies():
+    html = character(1).replace(source="/home/ada/secret/hero.glb")._repr_html_()
+    assert "from hero.glb" in html and "ada" not in html

@@ -15,7 +15,7 @@ from marrow.gpu.evaluator import GpuEvaluator
 from marrow.gpu.memory import GpuMemory
 from marrow.gpu.pose_shader import ALONE
 from marrow.graph import ClipNode, Function, Graph, Parameter, State, StateMachine, Transition
-from marrow.graph.program import Program
+from marrow.graph.pose_program import PoseProgram
 from marrow.kernels.operations import OPERATION, OPERATIONS, codes
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "kernels"))
@@ -39,7 +39,7 @@ def both(world, programs, device, *, change=None, depth=8):
     """Pose rows, model-space matrices, palettes and memory of programs, on the CPU and on the GPU."""
     count = len(programs)
     ops = np.array([o for p in programs for o in p], OPERATION)
-    program = Program(np.cumsum([0, *map(len, programs)]), ops, depth)
+    program = PoseProgram(np.cumsum([0, *map(len, programs)]), ops, depth)
     cpu = world.evaluator()
     mine = GpuEvaluator(device, world.bank, world.character.palette, world.masks, cpu._procedurals)
     if change is not None:
@@ -113,7 +113,7 @@ def test_programs_that_break_a_rule_are_named(device, program, words):
     evaluator.expect(ALONE)
     with pytest.raises(MarrowError, match=words):
         evaluator.run(
-            Program(np.array([0, 1, len(ops)]), ops, 4),
+            PoseProgram(np.array([0, 1, len(ops)]), ops, 4),
             memory=np.zeros((2, world.memory.shape[1]), np.float32),
             vectors=np.repeat(world.vectors, 2, 0),
             pose=np.zeros((2, world.bank.layout.size), np.float32),

@@ -4,7 +4,7 @@ animators write are interpreted in float64 and compared."""
 import pytest
 from specified import check_program
 
-from marrow.graph.program import PoseEvaluator
+from marrow.graph.pose_program import PoseEvaluator
 
 MOST = 5
 """Programs of one test that are compared."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.graph.program import Program
+from marrow.graph.pose_program import PoseProgram
 from marrow.kernels.operations import OPERATIONS, ReferenceWorld, run_reference
 from marrow.kernels.operations.inertia import PROFILE
 from marrow.kernels.operations.limbs import CHAIN, LIMB, Limb, LookChain
@@ -127,7 +127,7 @@ def check_program(run, evaluator, program, n, memory, vectors):
     if world is None:
         return False
     rows = np.empty((1, evaluator.layout.size), np.float32)
-    alone = Program(
+    alone = PoseProgram(
         np.array([0, len(operations)]),
         np.array(program.ops[program.start[n] : program.start[n + 1]]),
         program.depth,

@@ -15,8 +15,8 @@ from marrow.graph import (
     load_graph,
     save_graph,
 )
+from marrow.graph.diagrams import to_svg, to_text
 from marrow.graph.nodes.base import DEEPEST
-from marrow.graph.show import to_svg, to_text
 
 BONES = mw.Skeleton(("root",), [-1])
 HERO = mw.Character(
@@ -87,3 +87,23 @@ def test_few_nodes_in_many_places_are_many(tmp_path):
     ):
         with pytest.raises(ValidationError, match="more than 100,000 nodes"):
             call()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_graphs_of_any_depth_can_be_compared(kind):
+    graph, same, other = nested(kind, 3_000), nested(kind, 3_000), nested(kind, 3_001)
+    assert graph == same and graph.root == same.root and graph != other and graph.root != other.root
+    assert graph != "graph" and nested(kind, 3) == nested(kind, 3) != nested(kind, 2)
+
+
+def test_nodes_in_many_places_and_within_themselves_can_be_compared():
+    first, second = ("c", "c")
+    for _ in range(60):  # 2 ** 60 places
+        first, second = Blend((first, first), (1.0, 1.0)), Blend((second, second), (1.0, 1.0))
+    assert Graph(first) == Graph(second) and hash(Speed("c", 1.0)) == hash(Speed("c", 1.0))
+    machines = []
+    for _ in range(2):
+        states = {}
+        machines.append(StateMachine(states, ()))
+        states["s"] = State(machines[-1])
+    assert Graph(machines[0]) == Graph(machines[1])

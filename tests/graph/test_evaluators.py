@@ -10,7 +10,7 @@ from worlds import character, ramp, still
 import marrow as mw
 from marrow.errors import InUseError, ValidationError
 from marrow.graph import Graph, Parameter, State, StateMachine, Transition, compile_graph
-from marrow.graph.program import PoseEvaluator
+from marrow.graph.pose_program import PoseEvaluator
 
 STICK = character(ramp("up", 0, 1), still("one", 1.0, 30.0))
 GRAPH = Graph(

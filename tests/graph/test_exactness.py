@@ -17,7 +17,7 @@ from marrow.graph import (
     StateMachine,
     Transition,
 )
-from marrow.graph.compiler import check_alone, compile_graph
+from marrow.graph.compiler import check_standalone, compile_graph
 
 STICK = character(
     still("zero"), still("ten", 10.0), still("five", 5.0, 60.0), ramp("up", 0, 1, events=((0.5, "middle"),)),
@@ -302,7 +302,7 @@ def test_playback_has_events_and_root_motion_and_plays_additive_clips():
 )
 def test_circles_that_take_no_time_are_found(transitions):
     with pytest.raises(mw.MarrowError, match="go round"):
-        check_alone(Graph(machine({"a": "zero", "b": "ten"}, *transitions), GO))
+        check_standalone(Graph(machine({"a": "zero", "b": "ten"}, *transitions), GO))
 
 
 def test_what_takes_time_is_no_circle():
@@ -315,7 +315,7 @@ def test_what_takes_time_is_no_circle():
             Transition("b", "a", seconds=0.2, interrupt="none"),
         ),
     ):
-        check_alone(Graph(machine({"a": "zero", "b": "ten"}, *transitions), GO))
+        check_standalone(Graph(machine({"a": "zero", "b": "ten"}, *transitions), GO))
 
 
 def test_numbers_that_are_none_are_refused():
@@ -330,7 +330,7 @@ def test_numbers_that_are_none_are_refused():
         "speed",
     ):
         with pytest.raises(mw.MarrowError):
-            check_alone(Graph(machine({"a": "zero", "b": "ten"}, Transition("a", "b", (rule,))), GO))
+            check_standalone(Graph(machine({"a": "zero", "b": "ten"}, Transition("a", "b", (rule,))), GO))
 
 
 # -- inertia does not overshoot ---------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from marrow.graph import (
     load_graph,
     save_graph,
 )
-from marrow.graph.compiler import check_alone
+from marrow.graph.compiler import check_standalone
 from marrow.math import quaternion
 
 HERO = mw.samples.mannequin()
@@ -343,9 +343,9 @@ def test_graphs_with_feet_are_files(tmp_path):
         StrideWarp("walk", 1.0),
         DistanceMatch("walk", 1.0),
     ):
-        check_alone(Graph(RootMotion(node)))
+        check_standalone(Graph(RootMotion(node)))
     with pytest.raises(MarrowError, match="radius"):
-        check_alone(Graph(FootLock("walk", radius=-1.0, contacts={"left": ("down", "up")})))
+        check_standalone(Graph(FootLock("walk", radius=-1.0, contacts={"left": ("down", "up")})))
 
 
 def test_places_go_where_the_root_goes_and_where_they_are_put():

@@ -16,7 +16,7 @@ from marrow.graph import (
     StateMachine,
     Transition,
 )  # fmt: skip
-from marrow.graph.compiler import check_alone
+from marrow.graph.compiler import check_standalone
 
 RATES = (24, 30, 60, 144, None)
 
@@ -177,4 +177,4 @@ def test_mistakes_are_said(when, words):
 
 
 def test_graphs_are_checked_without_a_character():
-    check_alone(Graph(machine(Transition("a", "b", ('event("any")', 'window("thing")'))), P))
+    check_standalone(Graph(machine(Transition("a", "b", ('event("any")', 'window("thing")'))), P))

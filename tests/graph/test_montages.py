@@ -7,7 +7,7 @@ from worlds import character, place, ramp, still
 import marrow as mw
 from marrow.errors import MarrowError
 from marrow.graph import Graph, Montage, Slot, SubGraph, load_graph, save_graph
-from marrow.graph.compiler import check_alone
+from marrow.graph.compiler import check_standalone
 
 # A metre a second, so that the place tells the time.
 STICK = character(ramp("reload", 0, 2, 2.0, ((0.1, "open"), (0.7, "round"), (1.5, "close"))), still("zero"))
@@ -125,9 +125,9 @@ def test_mistakes_are_said(montage, words):
 
 
 def test_montages_are_checked_without_a_character():
-    check_alone(GRAPH)
-    check_alone(Graph(SubGraph(GRAPH, name="arms")))
-    check_alone(
+    check_standalone(GRAPH)
+    check_standalone(Graph(SubGraph(GRAPH, name="arms")))
+    check_standalone(
         Graph(Slot("plus", "zero", additive=True), montages={"m": Montage("more", "plus", {"a": 0.5})})
     )
 

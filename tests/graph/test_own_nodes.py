@@ -23,8 +23,8 @@ from marrow.graph import (
     load_graph,
     save_graph,
 )
-from marrow.graph.compiler import check_alone
-from marrow.graph.show import to_svg, to_text
+from marrow.graph.compiler import check_standalone
+from marrow.graph.diagrams import to_svg, to_text
 from marrow.math import quaternion
 
 STICK = character(still("zero"), still("ten", 10.0), still("two", 2.0), ramp("up", 0, 1), ramp("down", 1, 0))
@@ -83,7 +83,7 @@ def test_nodes_of_ones_own_go_to_files_and_are_checked_and_drawn(tmp_path):
     graph = Graph(Wearing(Halfway("zero", "up", "x")), P)
     save_graph(graph, tmp_path / "g.json")
     assert load_graph(tmp_path / "g.json") == graph
-    check_alone(graph)
+    check_standalone(graph)
     text = to_text(graph)
     assert "Wearing" in text and "Halfway how x" in text and "second: clip up" in text
     assert "Wearing" in to_svg(graph)
@@ -236,7 +236,7 @@ def test_functions_are_given_by_name():
         mw.Animator(STICK, graph, functions={"f": shift, "g": shift})
     with pytest.raises(ValidationError, match="no function"):
         mw.Animator(STICK, graph, functions={"f": 3})
-    check_alone(graph)
+    check_standalone(graph)
     with pytest.raises(mw.MarrowError, match="parameter"):
         mw.Animator(STICK, Graph(Function("up", "f", ("y",)), P), functions={"f": shift})
 

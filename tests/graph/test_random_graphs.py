@@ -30,7 +30,7 @@ from marrow.graph import (
     Transition,
     TwoBoneIK,
 )
-from marrow.graph.program import PoseEvaluator
+from marrow.graph.pose_program import PoseEvaluator
 from marrow.kernels.operations import OPERATIONS, ReferenceWorld, run_reference
 
 STICK = character(

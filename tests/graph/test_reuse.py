@@ -23,8 +23,8 @@ from marrow.graph import (
     load_graph,
     save_graph,
 )
-from marrow.graph.compiler import check_alone
-from marrow.graph.show import to_text
+from marrow.graph.compiler import check_standalone
+from marrow.graph.diagrams import to_text
 
 STICK = character(still("zero"), still("ten", 10.0), still("two", 2.0), ramp("up", 0, 1))
 
@@ -76,7 +76,7 @@ def test_a_graph_inside_a_graph_takes_what_it_is_bound_to():
     m["legs.fast"], m["v"], m["legs.share"] = False, 0.0, 0.5
     m.update(0.1)
     assert m.state() == "stand"
-    check_alone(outer)
+    check_standalone(outer)
     assert "SubGraph" in to_text(outer)
 
 

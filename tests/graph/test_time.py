@@ -22,7 +22,7 @@ from marrow.graph import (
     StateMachine,
     Transition,
 )
-from marrow.graph.sync import knots
+from marrow.graph.sync_groups import knots
 from marrow.math import quaternion
 
 STICK = character(

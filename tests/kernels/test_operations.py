@@ -13,7 +13,7 @@ import test_programs as programs
 from compiling import watch
 from marrow.animation import ClipBank
 from marrow.errors import MarrowError
-from marrow.graph.program import PoseEvaluator, Procedurals, Program
+from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals
 from marrow.kernels import pose_programs as kernel
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS, ReferenceWorld, codes, run_reference
@@ -244,7 +244,7 @@ class World:
         ops = np.array(operations, OPERATION)
         rows = np.full((1, self.bank.layout.size), np.nan, np.float32)
         given = {"memory": self.memory, "vectors": self.vectors, **options.pop("given", {})}
-        self.evaluator(**options).run(Program(np.array([0, len(ops)]), ops, depth), pose=rows, **given)
+        self.evaluator(**options).run(PoseProgram(np.array([0, len(ops)]), ops, depth), pose=rows, **given)
         return rows
 
     def argument(self, operation):
@@ -486,7 +486,7 @@ def test_programs_beyond_their_operations_are_refused(start):
     world = World(0)
     rows = np.zeros((1, world.bank.layout.size), np.float32)
     with pytest.raises(MarrowError, match="instance 0"):
-        world.evaluator().run(Program(np.array(start), np.array([ONE], OPERATION), 4), pose=rows)
+        world.evaluator().run(PoseProgram(np.array(start), np.array([ONE], OPERATION), 4), pose=rows)
 
 
 def test_the_message_names_the_instance():
@@ -494,7 +494,7 @@ def test_the_message_names_the_instance():
     ops = np.array([ONE, ONE, (codes.SAMPLE, 50, 0.0, 1.0)], OPERATION)
     rows = np.zeros((3, world.bank.layout.size), np.float32)
     with pytest.raises(MarrowError, match="instance 2 is unsound: SAMPLE 50"):
-        world.evaluator().run(Program(np.arange(4), ops, 4), pose=rows)
+        world.evaluator().run(PoseProgram(np.arange(4), ops, 4), pose=rows)
 
 
 # -- the page -----------------------------------------------------------------------------------------------------------

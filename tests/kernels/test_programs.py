@@ -7,7 +7,7 @@ import marrow as mw
 from builders import rotations, skeleton
 from marrow.animation import ClipBank
 from marrow.animation.resampling import unpack_rows
-from marrow.graph.program import PoseEvaluator, Procedurals, Program
+from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import OPERATION, ReferenceWorld, run_reference
 from marrow.kernels.operations import codes as op
@@ -43,7 +43,7 @@ def compare(
     ops = np.array(operations, OPERATION)
     evaluator = PoseEvaluator(bank, character.palette, masks, procedurals)
     rows = np.empty((1, bank.layout.size), np.float32)
-    evaluator.run(Program(np.array([0, len(ops)]), ops, depth), memory=memory, vectors=vectors, pose=rows)
+    evaluator.run(PoseProgram(np.array([0, len(ops)]), ops, depth), memory=memory, vectors=vectors, pose=rows)
     pose = unpack_rows(rows, J, M)[0]
 
     def sample(clip, time):

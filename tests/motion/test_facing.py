@@ -273,3 +273,20 @@ def test_a_row_of_characters_looks_one_way():
     own = mw.Animator(body(180))
     timed_scene_of([own, body(0)])
     assert own.root.facing.tolist() == [0, 0, -1]  # the user's own stays as it is
+
+
+def test_cameras_by_name_see_the_face_in_a_scene_of_ones_own_unless_it_was_turned_there():
+    from marrow.scene.timed_scene import timed_scene_of
+
+    back = body(180)
+    turned = mw.Animator(back)
+    turned.root.set(facing=[0, 0, 1])
+    half_turn = transform.compose(np.zeros(3), yaw(180), np.ones(3))
+    for scene, angle in (
+        (mw.Scene(back), math.pi),
+        (mw.Scene(mw.Animator(back, count=2), mw.Actor(back)), math.pi),
+        (mw.Scene(back, body(0)), 0.0),
+        (mw.Scene(mw.Actor(back, transforms=half_turn)), 0.0),
+        (mw.Scene(turned), 0.0),
+    ):
+        assert timed_scene_of(scene).facing == pytest.approx(angle)

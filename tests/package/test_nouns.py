@@ -53,12 +53,11 @@ EXAMPLES = {
     mw.graph.Transition: (lambda: mw.graph.Transition("a", "b"), {"seconds": 0.5}),
 }
 RESULTS = {
-    "Adapter", "Bounds", "ClipBank", "CompiledGraph", "CrowdGroup", "Evaluation", "EvaluationJob", "EventWindow",
-    "FeatureStatistics", "Finding", "FootQuality", "Frame",
-    "FunctionCall", "GraphMoment", "InfluenceLimit", "JointPixels", "LevelEvaluation", "LevelGroup",
-    "MirrorMap", "MotionQuality", "Palette",
-    "Program", "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip",
-    "Selection", "Snapshot", "Surface",
+    "Adapter", "Bounds", "ClipBank", "CompiledGraph", "CrowdGroup", "EvaluationJob", "EventWindow",
+    "FeatureStatistics", "Finding", "FootQuality", "Frame", "FunctionCall", "GraphMoment", "InfluenceLimit",
+    "JointPixels", "LevelEvaluation", "LevelGroup", "MirrorMap", "MotionQuality", "Palette", "PoseProgram", "Reduced",
+    "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip", "Selection", "Snapshot",
+    "Surface", "Video",
 }  # fmt: skip
 """What is worked out for people, not described by them."""
 

@@ -54,9 +54,8 @@ def test_every_pip_line_names_the_distribution_and_an_extra_that_exists():
     for page in pages:
         text = page.read_text(encoding="utf-8")
         for line in re.findall(r"pip install ([^\n`<]+)", text):
-            if line.startswith(
-                (".", "'.[", "-e .", "{wanted}")
-            ):  # of a clone; the words of MissingExtraError
+            # Of a clone; the words of MissingExtraError; Jupyter's own.
+            if line.startswith((".", "'.[", "-e .", "{wanted}", "jupyter-server-proxy")):
                 continue
             found = re.match(r"'?marrow-engine(?:\[([a-z,]+)\])?'?", line)
             assert found, f"{page}: pip install {line}"
@@ -107,7 +106,18 @@ def test_types_that_calls_return_can_be_named():
     rooms = (mw, mw.graph, mw.motion, mw.lod, mw.scene, mw.rendering, mw.pictures, mw.windows)
     public = {name for room in rooms for name in room.__all__}
     returned = {kind for name in mw.__all__ for kind in returned_types(getattr(mw, name))}
-    generic = {"Any", "Array", "ArrayLike", "Iterator", "Kind", "Literal", "NDArray", "None", "Self"}
+    generic = {
+        "Any",
+        "Array",
+        "ArrayLike",
+        "Iterator",
+        "Kind",
+        "Literal",
+        "Mapping",
+        "NDArray",
+        "None",
+        "Self",
+    }
     assert {"Surface", "Bounds", "Pose", "SampledClip", "Palette"} <= returned
     assert not returned - public - generic
 
@@ -147,10 +157,15 @@ def test_examples_run(example, tmp_path):
         r"^(?:import|from) (moderngl|pygfx)|^from (marrow) import gpu", text_of(example), re.M
     ):
         needed("wgpu" if module[1] else module[0])
+    if "mw.render(" in text_of(example):
+        needed("wgpu")
     game = example == "third_person_game.py"
     said = run_files([ROOT / "examples" / example], tmp_path, *(WITHOUT_A_SCREEN if game else ()))
+    made = [path.name for path in tmp_path.glob("*.png")]
+    assert made and said, "it says what it did, and makes a picture"
+    assert game or all(name in said for name in made)
     if game:
-        assert "1 posts fell" in said and len(list(tmp_path.glob("*.png"))) == 3
+        assert "1 posts fell" in said and len(made) == 3
 
 
 def code_of(page, folder):
@@ -166,7 +181,11 @@ def test_examples_and_the_page_of_torch_run(tmp_path):
     needed("torch")
     examples = [ROOT / "examples" / name for name in WITH_TORCH]
     assert len(examples) >= 4
-    run_files([code_of("docs/torch.md", tmp_path), *examples], tmp_path)
+    needed("wgpu")
+    said = run_files([code_of("docs/torch.md", tmp_path), *examples], tmp_path)
+    made = [path.name for path in tmp_path.glob("*.png")]
+    assert len(made) == len(examples) and all(name in said for name in made), "a picture each"
+    assert float(re.search(r"the end : ([\d.]+) mm", said)[1]) < 5
 
 
 @pytest.mark.parametrize("page", ["docs/engine.md", "docs/graph.md", "docs/kernels.md", "docs/gpu.md"])

@@ -49,7 +49,7 @@ def test_the_reference_has_every_public_name_with_its_signature() -> None:
             assert inside or f"`{name}" in made, f"{module.__name__}.{name}"
             if inspect.isclass(thing) and issubclass(thing, msgspec.Struct) and thing.__struct_fields__:
                 assert f"`{name}({thing.__struct_fields__[0]}" in made or f"`{name}(*, " in made, name
-    for name in ("Skeleton", "Clip", "Animator", "Skinner", "Programs", "Finding"):
+    for name in ("Skeleton", "Clip", "Animator", "Skinner", "ProgramModule", "Finding"):
         assert f"`{name}(" in made
 
 

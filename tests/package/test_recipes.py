@@ -103,9 +103,9 @@ def test_all_recipes_together_lead_to_a_tree_that_passes(clone):
     run_in(clone, sys.executable, "tools/docs/generated.py")
     page, shader = clone / "docs/operations.md", clone / "tests/gpu/golden/pose_programs_alone.wgsl"
     assert "| `NUDGE` | nudge |" in page.read_text() and "fn run_nudge(" in shader.read_text()
-    # Kernels are compiled on the spot for the tests of kernels; the others' take longer to compile than to run in Python.
-    of_kernels = {name for name in tests if name.startswith("tests/kernels/")}
-    for some, how in ((of_kernels, "jit"), (set(tests) - of_kernels, "numpy")):
+    # Kernels are compiled on the spot; those of graphs take longer to compile than these few tests take in Python.
+    plain = {name for name in tests if name.startswith(("tests/graph/", "tests/io/", "tests/package/"))}
+    for some, how in ((set(tests) - plain, "jit"), (plain, "numpy")):
         command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *sorted(some))
         assert " passed" in run_in(clone, *command, MARROW_KERNELS=how)
     files = [path for path in dict.fromkeys([*made, *changed]) if path.suffix == ".py"]

@@ -85,6 +85,7 @@ CALLS = {
     WHOLE.converted: {
         "world": "unreal", "up": None, "forward": None, "handedness": None, "units": None, "back": False,
     },
+    mw.samples.mannequin().turned_to: {"axis": "-z"},
     BONES.index: {"joint": 0},
     BONES.__contains__: {"joint": "joint_0"},
     BONES.morph_index: {"morph": 0},

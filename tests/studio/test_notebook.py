@@ -63,7 +63,7 @@ def opened_page(browser: Any, address: str) -> Any:
 
 def test_the_frame_shows_the_character_and_the_next_time_there_is_a_picture(browser, monkeypatch):
     grey = Frame(np.full((54, 96, 4), 128, np.uint8))
-    monkeypatch.setattr(mw.View, "picture", lambda self: grey)
+    monkeypatch.setattr(mw.StudioView, "picture", lambda self: grey)
     with (
         mw.view(small_character(name="framed"), browser=False) as view,
         notebook(LIVE + (html := view._repr_html_())) as address,
@@ -88,7 +88,7 @@ def test_the_frame_shows_the_character_and_the_next_time_there_is_a_picture(brow
 
 def test_a_notebook_from_elsewhere_says_what_to_install(browser, monkeypatch):
     """Its browser knows it by another name than this machine's, and its server has no proxy."""
-    monkeypatch.setattr(mw.View, "picture", lambda self: Frame(np.full((54, 96, 4), 128, np.uint8)))
+    monkeypatch.setattr(mw.StudioView, "picture", lambda self: Frame(np.full((54, 96, 4), 128, np.uint8)))
     with (
         mw.view(small_character(), browser=False) as view,
         notebook(LIVE + view._repr_html_()) as address,

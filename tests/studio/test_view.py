@@ -234,7 +234,7 @@ def test_a_missing_file_is_an_error():
 def drawn_picture(monkeypatch):
     """Pictures take no time."""
     grey = Frame(np.full((54, 96, 4), 128, np.uint8))
-    monkeypatch.setattr(mw.View, "picture", lambda self: grey)
+    monkeypatch.setattr(mw.StudioView, "picture", lambda self: grey)
     return grey
 
 
@@ -262,7 +262,7 @@ def test_where_no_picture_can_be_drawn_the_cell_says_why(monkeypatch):
     def fail(self):
         raise MissingExtraError("wgpu", "render", "drawing")
 
-    monkeypatch.setattr(mw.View, "picture", fail)
+    monkeypatch.setattr(mw.StudioView, "picture", fail)
     with opened(small_character(name="hero")) as view:
         kept = view._repr_mimebundle_()
         assert "hero" in kept["text/html"] and "marrow-engine[render]" in kept["text/html"]

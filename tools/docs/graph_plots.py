@@ -21,7 +21,7 @@ from marrow.graph import (
     StateMachine,
     Transition,
 )
-from marrow.graph.show import to_svg
+from marrow.graph.diagrams import to_svg
 from marrow.graph.triangulation import triangulate
 
 OUT = Path(__file__).resolve().parents[2] / "docs" / "graph"

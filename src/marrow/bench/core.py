@@ -17,7 +17,7 @@ from marrow.bench import rivals
 from marrow.bench.body import corpus_folder, random_pose, subdivided, synthetic_body
 from marrow.bench.harness import Contest
 from marrow.bench.twins import Twins, load_twins
-from marrow.graph.program import PoseEvaluator, Program, ProgramBuilder
+from marrow.graph.pose_program import PoseEvaluator, PoseProgram, PoseProgramBuilder
 from marrow.io import load
 from marrow.kernels import reference
 from marrow.kernels.backend import backend
@@ -142,12 +142,12 @@ def _frames(body: Character, frames: int, twins: Twins | None) -> Contest:
 
 def locomotion(
     body: Character, count: int, seed: int = 3
-) -> tuple[Program, PoseEvaluator, np.ndarray, np.ndarray]:
+) -> tuple[PoseProgram, PoseEvaluator, np.ndarray, np.ndarray]:
     """Three clips blended and a fourth laid over the upper body, for `count` characters at random moments."""
     rng = np.random.default_rng(seed)
     times, weights = rng.random((count, 4), np.float32), rng.random((count, 4), np.float32)
     weights[:, :3] /= weights[:, :3].sum(axis=1, keepdims=True)
-    builder = ProgramBuilder(count)
+    builder = PoseProgramBuilder(count)
     builder.add(kernel.SAMPLE, argument=1, time=times[:, 0], weight=weights[:, 0])
     builder.add(kernel.ACCUMULATE, argument=2, time=times[:, 1], weight=weights[:, 1])
     builder.add(kernel.ACCUMULATE, argument=3, time=times[:, 2], weight=weights[:, 2])
@@ -198,7 +198,7 @@ class _Scaled:
         self.call()
 
 
-def _reference_poses(body: Character, program: Program, some: int, count: int) -> _Scaled:
+def _reference_poses(body: Character, program: PoseProgram, some: int, count: int) -> _Scaled:
     bank = ClipBank.of(body)
     mask = body.skeleton.mask(len(body.skeleton) // 3)[None]
 

@@ -59,6 +59,8 @@ def _sample(
     influences: int | None = None,
     clips: Sequence[str | Path] = (),
     facing: str | None = None,
+    units: str | None = None,
+    calibration: str = "drop",
     **others: Any,
 ) -> Character:
     """A built-in character, changed as `mw.load` would change it."""
@@ -74,7 +76,9 @@ def _sample(
     if facing is not None:
         character = character.turned_to(facing)
     for file in clips:
-        character = with_clips_of(character, open_character(file, **others), Path(file))
+        character = with_clips_of(
+            character, open_character(file, **others), Path(file), calibration=calibration
+        )
     return character
 
 

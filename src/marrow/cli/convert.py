@@ -29,7 +29,9 @@ def convert(
     joints: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)] = None,
     rate: float | None = None,
     scale: float | None = None,
+    units: Literal["metres"] | None = None,
     facing: str | None = None,
+    calibration: Literal["drop", "keep"] = "drop",
     axes: str | None = None,
     compress: Literal["meshopt", "quantized", "quantized+meshopt", "draco"] | None = None,
     variant: str | None = None,
@@ -60,8 +62,12 @@ def convert(
         Frames a second for motion that is baked: read from FBX, written to BVH.
     scale
         Multiply all lengths, for files whose unit is wrong.
+    units
+        metres: make metres of the lengths of a BVH, whose unit is told by the size of the body.
     facing
         Turn the character, clips and all, to look along this axis: +z, -z, +x, -x.
+    calibration
+        Leave out a T-pose before the motion in files of --clips-from, as capture software writes it, or keep it.
     axes
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
     compress
@@ -89,8 +95,8 @@ def convert(
     target = Path(last)
     options: dict[str, Any] = {
         "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences": influences, "joints": joints,
-        "rate": rate, "scale": scale, "facing": facing, "axes": axes, "compress": compress, "variant": variant,
-        "split": split, "allow_outside": allow_outside,
+        "rate": rate, "scale": scale, "facing": facing, "units": units, "calibration": calibration, "axes": axes,
+        "compress": compress, "variant": variant, "split": split, "allow_outside": allow_outside,
     }  # fmt: skip
     if is_folder(sources, target, to):
         if split:
@@ -152,6 +158,8 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
         rate=rate,
         scale=wishes["scale"],
         facing=wishes["facing"],
+        units=wishes["units"],
+        calibration=wishes["calibration"],
         allow_outside=wishes["allow_outside"],
     )
     if wishes["variant"] is not None:

@@ -47,10 +47,10 @@ def check(
 
     graph = _opened(file)
     if character is None:
-        from marrow.graph.compiler import check_alone
+        from marrow.graph.compiler import check_standalone
 
         try:
-            check_alone(graph)
+            check_standalone(graph)
         except MarrowError as error:
             show_error(f"{file}: {error}")
             return BAD_FILE
@@ -83,7 +83,7 @@ def show(file: str, /, *, svg: Path | None = None) -> int:
     svg
         Write the picture to this file instead.
     """
-    from marrow.graph.show import to_svg, to_text
+    from marrow.graph.diagrams import to_svg, to_text
 
     graph = _opened(file)
     if svg is None:

@@ -17,7 +17,7 @@ from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
 from marrow.gpu.memory import GpuMemory
 from marrow.gpu.pose_shader import ALONE, BATCH, OUTPUTS, TABLES, WANTED, PoseShader, shader_text
-from marrow.graph.program import PoseEvaluator, Procedurals, Program, unsound
+from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals, unsound
 from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
 
@@ -197,7 +197,7 @@ class GpuEvaluator(PoseEvaluator):
     # -- running ----------------------------------------------------------------------------------------------------
     def run(
         self,
-        program: Program,
+        program: PoseProgram,
         *,
         memory: Any = None,
         vectors: Array | None = None,
@@ -238,18 +238,19 @@ class GpuEvaluator(PoseEvaluator):
         if kept is not None and kept is not memory:
             memory[...] = kept.copy()
 
-    def check(self, program: Program, instances: Array | None, count: int) -> None:
+    def check(self, program: PoseProgram, instances: Array | None, count: int) -> None:
         """Raises the error of the first program that names what is not there. Waits for the GPU."""
         status = self.status.numpy()[:count].reshape(-1)
         wrong = np.flatnonzero(status)
         if len(wrong):
             n = int(wrong[0] if instances is None else instances[wrong[0]])
-            raise unsound(program, n, int(status[wrong[0]]) - 1)
+            joined = PoseProgram(program.start, program.ops, program.depth)
+            raise unsound(joined, n, int(status[wrong[0]]) - 1)
 
     def submit(
         self,
         jobs: Sequence[Job],
-        program: Program,
+        program: PoseProgram,
         memory: GpuMemory | None,
         vectors: Array | None,
         timer: Clock | None = None,
@@ -267,7 +268,7 @@ class GpuEvaluator(PoseEvaluator):
     def _hand_over(
         self,
         jobs: Sequence[Job],
-        program: Program,
+        program: PoseProgram,
         memory: GpuMemory | None,
         vectors: Array | None,
         first: int,

@@ -55,7 +55,7 @@ from marrow.graph.nodes import (
     Use,
     known_nodes,
 )
-from marrow.graph.program import Program
+from marrow.graph.pose_program import PoseProgram
 from marrow.graph.results import Events, EventWindow, RootMotionDelta
 
 __all__ = [
@@ -102,7 +102,7 @@ __all__ = [
     "Point1D",
     "Point2D",
     "PoseNode",
-    "Program",
+    "PoseProgram",
     "RandomPlayer",
     "RootMotion",
     "RootMotionDelta",

@@ -50,7 +50,7 @@ def graph_line(graph: Graph) -> str:
 
 def graph_card(graph: Graph) -> str:
     """Parameters, kinds of nodes, clips, and the tree to unfold."""
-    from marrow.graph.show import to_text
+    from marrow.graph.diagrams import to_text
 
     nodes = list(_nodes(graph.root))
     kinds = Counter(type(node).__name__ for node in nodes if not isinstance(node, str))
@@ -67,7 +67,11 @@ def graph_card(graph: Graph) -> str:
         lines = to_text(graph).splitlines()
     except (MarrowError, AttributeError, TypeError):  # it is shown as far as it goes
         lines = []
-    more = [f"... {len(lines) - LINES} more lines: marrow.graph.to_text(graph)"] if len(lines) > LINES else []
+    more = (
+        [f"... {len(lines) - LINES} more lines: marrow.graph.diagrams.to_text(graph)"]
+        if len(lines) > LINES
+        else []
+    )
     tree = "\n".join(escape(line, longest=110) for line in [*lines[:LINES], *more])
     fold = (
         '<details><summary style="cursor:pointer">tree</summary>'

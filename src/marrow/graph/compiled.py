@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.graph.ground import GroundEntry
-from marrow.graph.program import Procedurals
+from marrow.graph.pose_program import Procedurals
 from marrow.graph.root_transforms import WorldVector
 from marrow.kernels.control_tables import GraphTables
 from marrow.model.character import Character

@@ -20,13 +20,13 @@ from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
 from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
 from marrow.graph.nodes.base import DEEPEST
-from marrow.graph.program import Procedurals
+from marrow.graph.pose_program import Procedurals
+from marrow.graph.root_tracks import carried_by_hips, in_place, root_tracks, say_that_nothing_travels
 from marrow.graph.root_transforms import WorldVector
-from marrow.graph.sharing import SharedNodes
-from marrow.graph.steadiness import watched_states
-from marrow.graph.sync import knots
+from marrow.graph.shared_nodes import SharedNodes
+from marrow.graph.sync_groups import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, named_joint, unknown
-from marrow.graph.travel import carried_by_hips, in_place, root_tracks
+from marrow.graph.watched_states import watched_states
 from marrow.kernels import control_tables as ct
 from marrow.kernels.language.constants import Constants
 from marrow.kernels.memory import readonly
@@ -36,7 +36,7 @@ from marrow.kernels.pose_layout import padded
 from marrow.model.character import Character
 from marrow.model.clip import Clip
 
-__all__ = ["Compiler", "check_alone", "compile_graph"]
+__all__ = ["Compiler", "check_standalone", "compile_graph"]
 
 Array = NDArray[Any]
 STEADY = 1.0
@@ -50,12 +50,12 @@ def compile_graph(graph: Graph, character: Character) -> CompiledGraph:
     return Compiler(normalized(graph), character).compile()
 
 
-def check_alone(graph: Graph) -> None:
+def check_standalone(graph: Graph) -> None:
     """What can be checked without a character: a placeholder has every joint, clip and morph that the graph names."""
-    from marrow.graph.needs import placeholder
+    from marrow.graph.placeholder import placeholder
 
     graph = normalized(graph)
-    Compiler(graph, placeholder(graph), alone=True).compile()
+    Compiler(graph, placeholder(graph), standalone=True).compile()
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Compiler:
 
     graph: Graph
     character: Character
-    alone: bool = False
+    standalone: bool = False
     """Whether the graph is only checked: the character is a placeholder."""
     nodes: list[dict[str, int]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
@@ -98,6 +98,7 @@ class Compiler:
         self._pairs: dict[str, str] | None = None
         self._made_curves: dict[str, dict[int, tuple[list[float], list[float]]]] = {}
         self.curve_columns: dict[str, int] = {}
+        self.played: list[str] = []
         self.saved: dict[str, int] = {}
         self.montages: dict[str, MontageEntry] = {}
         self.sections: list[tuple[float, float]] = []
@@ -249,6 +250,8 @@ class Compiler:
             raise ValidationError(
                 f"{at.path}: {name!r} is not additive; make it so with mw.additive(clip, reference)"
             )
+        if name not in self.played:
+            self.played.append(name)
         return self.bank.index[name]
 
     def joint(self, name: str, path: str) -> int:
@@ -353,6 +356,8 @@ class Compiler:
             roots, clips["root"] = root_tracks(
                 ClipBank.of(self.character), self.root_joint, self.root_axes, self.root_smooth
             )
+        if self.root_mode == "extract":
+            say_that_nothing_travels(self.character, bank, (roots, clips["root"]), self.played)
         if self._pairs is not None:
             clips, roots = self._twins(clips, events, curves, roots, names)
         tables = ct.GraphTables(

@@ -21,6 +21,7 @@ from marrow.graph.nodes.base import (
     node_from_data,
     reading_files,
 )
+from marrow.graph.nodes.comparison import same_tree
 from marrow.graph.nodes.use import written_once
 from marrow.model._asset import Replaceable
 
@@ -80,6 +81,11 @@ class Graph(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid
 
     def _repr_html_(self) -> str:
         return graph_card(self)
+
+    def __eq__(self, other: object) -> bool:
+        return same_tree(self, other) if isinstance(other, Graph) else NotImplemented
+
+    __hash__ = msgspec.Struct.__hash__
 
 
 # A node may hold a graph, and a graph holds nodes: the class is handed to the module that needs it once it exists.

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
-from marrow.graph.program import Procedurals, Program
+from marrow.graph.pose_program import PoseProgram, Procedurals
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.model.character import Palette
 
@@ -46,7 +46,7 @@ class Evaluator(Protocol):
 
     def run(
         self,
-        program: Program,
+        program: PoseProgram,
         *,
         memory: Any = None,
         vectors: Array | None = None,
@@ -75,7 +75,7 @@ class LevelEvaluation:
 class EvaluationJob:
     """What gives the poses of a moment: the programs, what they keep and look for, and who runs them."""
 
-    program: Program
+    program: PoseProgram
     memory: Any
     vectors: Array
     levels: tuple[LevelEvaluation, ...]

@@ -18,7 +18,7 @@ from marrow.math import quaternion
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
-    from marrow.graph.programs import Programs
+    from marrow.graph.program_buffers import ProgramBuffers
 
 __all__ = ["advance_handover", "begin_handover", "write_handover"]
 
@@ -55,7 +55,7 @@ def advance_handover(control: GraphControl, dt: Array | float) -> None:
     )
 
 
-def write_handover(control: GraphControl, programs: Programs, instances: Array) -> None:
+def write_handover(control: GraphControl, programs: ProgramBuffers, instances: Array) -> None:
     """Adds what is left of the difference to the programs of instances, which are all that `programs` has."""
     handover = control.store.handover
     if handover is None:

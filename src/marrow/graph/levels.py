@@ -18,8 +18,8 @@ from marrow.animation.resampling import pack_rows
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.evaluator import Evaluator, LevelEvaluation
-from marrow.graph.program import Program
-from marrow.kernels.memory import readonly
+from marrow.graph.pose_program import PoseProgram
+from marrow.kernels.memory import RESULTS, readonly
 from marrow.kernels.pose_layout import ROWS, padded
 from marrow.math import affine, transform
 from marrow.model.character import Character
@@ -207,7 +207,7 @@ class CrowdLevels:
         level: int,
         instances: Array,
         outputs: dict[str, Array],
-        program: Program | None = None,
+        program: PoseProgram | None = None,
     ) -> None:
         control = runtime.control
         self._evaluators[level].run(
@@ -219,7 +219,7 @@ class CrowdLevels:
             **outputs,
         )
 
-    def groups(self, runtime: Any, program: Program | None = None) -> tuple[LevelGroup, ...]:
+    def groups(self, runtime: Any, program: PoseProgram | None = None) -> tuple[LevelGroup, ...]:
         """The instances that are seen, by level, with the matrices of the joints their level has and no others; of this
         moment, or of the `program` of another."""
         found = []
@@ -231,8 +231,8 @@ class CrowdLevels:
         sizes = [
             12 * len(c.palette) * len(who) * (level != HIDDEN) for c, (level, who) in zip(characters, members)
         ]
-        room = runtime.buffers.take((1 << max(sum(sizes) - 1, 1).bit_length(),))
-        weights = runtime.buffers.take((len(values), Mp)) if M else np.zeros((len(values), 0), np.float32)
+        room = RESULTS.take((1 << max(sum(sizes) - 1, 1).bit_length(),))
+        weights = RESULTS.take((len(values), Mp)) if M else np.zeros((len(values), 0), np.float32)
         at = first = 0
         for (level, instances), character, size in zip(members, characters, sizes):
             n = len(instances)

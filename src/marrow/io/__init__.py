@@ -41,6 +41,8 @@ def load(
     influences: int | None = None,
     rate: float | None = None,
     facing: str | None = None,
+    units: str | None = None,
+    calibration: str = "drop",
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
@@ -54,6 +56,8 @@ def load(
     - `influences` keeps only the strongest influences of every vertex
     - `rate`: frames a second, for formats whose motion is baked (None: the file's own, at least 30)
     - `facing="+z"` turns the character to look along that axis, clips and all (see `Character.turned_to`)
+    - `units="metres"` converts a file that has other units (a BVH: its `character.unit` says which)
+    - `calibration="keep"` keeps a T-pose before the motion in those of `clips`, which is left out otherwise
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
@@ -61,7 +65,12 @@ def load(
     """
     options = LoadOptions(scale, influences, rate, allow_outside)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
+    _validate.one_of("load", "calibration", calibration, ("drop", "keep"))
+    if units is not None:
+        _validate.one_of("load", "units", units, ("metres",))
     character = _load_one(path, options, _validate.flag("load", "cache", cache))
+    if units is not None:
+        character = character.in_metres()
     if facing is not None:
         character = character.turned_to(facing)
     if extra:
@@ -69,7 +78,9 @@ def load(
 
         motion = LoadOptions(scale, None, rate, allow_outside)
         for name in extra:
-            character = with_clips_of(character, _load_one(name, motion, cache), name)
+            character = with_clips_of(
+                character, _load_one(name, motion, cache), name, calibration=calibration
+            )
     return character
 
 

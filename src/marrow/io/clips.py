@@ -18,7 +18,9 @@ __all__ = ["all_tracks", "free_name", "named_clips", "share_of_joints", "with_cl
 _NAMELESS = ("mixamo.com", "take 001", "take_001", "default", "motion", "unreal take", "animation")
 
 
-def with_clips_of(character: Character, other: Character, path: PurePath) -> Character:
+def with_clips_of(
+    character: Character, other: Character, path: PurePath, *, calibration: str = "drop"
+) -> Character:
     """`character` with the clips of `other` (read from `path`) added.
 
     The same skeleton gets exact copies; any other body is retargeted, feet planted; skeletons that are no bodies go by the
@@ -37,7 +39,7 @@ def with_clips_of(character: Character, other: Character, path: PurePath) -> Cha
     names = (path.name, character.name or "the character")
     try:
         tool = Retargeter(other, character, clip=all_tracks(other), names=names)
-        made = [tool.retarget(clip) for clip in other.clips.values()]
+        made = [tool.retarget(clip, calibration=calibration) for clip in other.clips.values()]
     except RetargetError as error:
         raise FormatError(
             str(error), path=path, remedy="marrow retarget --show prints what is mapped"

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from marrow.io.vrm_space import turned
 from marrow.model import Character, Clip, Mesh, Skeleton, Tracks
+from marrow.model._derived import derived
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS, value_sizes
 
-__all__ = ["scaled"]
+__all__ = ["in_metres", "scaled", "scaled_clip"]
 
 Array = NDArray[Any]
 
@@ -29,9 +30,19 @@ def scaled(character: Character, factor: float | None) -> Character:
         lambda mesh: _scaled_mesh(mesh, lengths),
         factor=factor,
         skeleton=skeleton,
-        clips=tuple(_scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
+        clips=tuple(scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
         vrm=turned(character.vrm, np.eye(3), factor),
     )
+
+
+def in_metres(character: Character) -> Character:
+    """See `Character.in_metres`."""
+    if character.unit == 1:
+        return character
+    made: Character = derived(
+        character, "in metres", lambda: scaled(character, character.unit).replace(unit=1.0)
+    )
+    return made
 
 
 def _times(values: Array, factor: float | Array) -> Array:
@@ -76,7 +87,8 @@ def _scaled_mesh(mesh: Mesh, lengths: _Lengths) -> Mesh:
     )
 
 
-def _scaled_clip(clip: Clip, skeleton: Skeleton, factor: float) -> Clip:
+def scaled_clip(clip: Clip, skeleton: Skeleton, factor: float) -> Clip:
+    """The clip for the skeleton that was multiplied by as much."""
     table = clip.tracks.table
     moves = table[table["path"] == PATHS.index("translation")]
     # Tracks may share their values: each element is marked once, then multiplied once.

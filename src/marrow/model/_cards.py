@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from marrow.display.cards import card, counted, some, table
@@ -77,5 +78,7 @@ def character_card(character: Character) -> str:
         rows.append(("levels", str(len(character.reduced) + 1)))
     if len(character.report):
         rows.append(("report", f"{character.report.counts}: print(character.report)"))
-    note = f"from {character.source}" if character.source else ""
+    # The name alone: where files lie on a machine is nobody's business who reads a notebook.
+    file = re.split(r"[/\\]", character.source)[-1] if character.source else ""
+    note = f"from {file}" if file else ""
     return card("Character", character.name, table(rows, longest=300), note=note)

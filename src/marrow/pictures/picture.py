@@ -258,7 +258,7 @@ def _turning(camera: Any) -> Any:
 
 
 def _from_its_front(camera: Any, timed: TimedScene) -> Any:
-    """A camera by name, turned to where the body in the scene looks. A user's own scene has the directions of the world."""
+    """A camera by name, turned to where the body in the scene looks; where a user turned that, as the world has it."""
     if isinstance(camera, Camera):
         return camera
     direction = direction_of(camera)
@@ -309,7 +309,7 @@ def _dress(
     scene = timed.scene
     if not timed.made:  # the user's own stays as it is
         scene = timed.scene = copy.copy(scene)
-    if lights is None and timed.facing:
+    if lights is None and timed.facing and not scene.lights:
         scene.lights = [_turned(SUN, timed.facing)]  # light falls on faces, not on backs
     if lights is not None or ground is not None:
         said = Scene(

@@ -12,7 +12,7 @@ from marrow.model import Character
 from marrow.scene.actor_state import actor_states
 from marrow.scene.scene import Scene
 
-__all__ = ["facing", "scene_facing"]
+__all__ = ["facing", "file_facing", "scene_facing"]
 
 Array = NDArray[Any]
 UPRIGHT = 0.7
@@ -28,6 +28,21 @@ def facing(character: Character) -> float:
 def _turn(forward: Array) -> float:
     turned = math.atan2(forward[0], forward[2])
     return 0.0 if abs(turned) < STRAIGHT else turned
+
+
+def file_facing(scene: Scene) -> float:
+    """How far the files of those in a user's own scene have turned them, in radians, where all agree and none was turned by
+    the user, who then has the directions of the world: 0."""
+    found = set()
+    for actor in scene.actors:
+        if actor.parent is None and actor.character.facing is not None:
+            rotation = None if actor.animator is None else actor.animator.root.rotation
+            if actor.transforms is not None or (
+                rotation is not None and np.abs(rotation[..., :3]).max(initial=0) > 1e-6
+            ):
+                return 0.0
+            found.add(facing(actor.character))
+    return found.pop() if len(found) == 1 else 0.0
 
 
 def scene_facing(scene: Scene) -> float:

@@ -18,6 +18,7 @@ from marrow.animation.kinematics import (
     to_model,
 )
 from marrow.errors import NotEnoughMemoryError, ValidationError
+from marrow.kernels.jobs import Job, thread_count, worth
 from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.memory import readonly
 from marrow.kernels.poses import dual_quaternions
@@ -32,13 +33,14 @@ from marrow.model.skeleton import Skeleton
 from marrow.skinning.arguments import check_options, check_thing, matrices_of, morph_weights
 from marrow.skinning.layout import layout_of
 from marrow.skinning.surface import Surface
-from marrow.skinning.threads import WORTH_SECONDS, run_split, thread_count
 
 __all__ = ["palette_of", "resolve", "skin"]
 
 Array = NDArray[Any]
-# What a block of 16 vertices costs, for deciding whether threads are worth it.
 SECONDS_PER_BLOCK = 25e-9
+"""What a block of 16 vertices costs, for deciding whether threads are worth it."""
+CHUNKS = 8
+"""Chunks for each thread: few are left to wait for at the end, and none is too small."""
 SCRATCH = np.zeros(0, np.float32)
 
 
@@ -267,10 +269,10 @@ class _Group:
         self._splits = FramePool(
             lambda: dual_quaternions.frame(pivots=self.pivots, used=self.used, scratch=np.empty(32))
         )
-        self._pools: dict[tuple[str, int, bool], FramePool] = {}
+        self._pools: dict[tuple[str, int, bool], FramePool[CallFrame]] = {}
         self._apart: list[int] = []
 
-    def _frames(self, skinning: str, vectors: int, morphs: bool) -> FramePool:
+    def _frames(self, skinning: str, vectors: int, morphs: bool) -> FramePool[CallFrame]:
         """Frames of the kernel for a way of skinning and outputs, with the layout in them."""
         key = (skinning, vectors, morphs)
         if key not in self._pools:
@@ -357,28 +359,30 @@ class _Group:
             self._splits.give(split)
 
     def _run_part(
-        self, frames: FramePool, inputs: dict[str, Array], first: int, last: int, vectors: int, threads: int
+        self,
+        frames: FramePool[CallFrame],
+        inputs: dict[str, Array],
+        first: int,
+        last: int,
+        vectors: int,
+        threads: int,
     ) -> None:
         """Poses `first..last`, which one kernel skins, on as many threads as they are worth."""
-
-        def run(f0: int, f1: int, b0: int, b1: int) -> None:
-            frame = frames.take()
-            lend = frame.lend
-            for name, array in inputs.items():
-                lend(name, array)
-            words = frame.words
-            words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = f0, f1, b0, b1
+        frame = frames.take()
+        for name, array in inputs.items():
+            frame.lend(name, array)
+        words, count = frame.words, last - first
+        words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = first, last, 0, self.blocks
+        workers = worth(count * self.blocks * SECONDS_PER_BLOCK * (1 + vectors), threads)
+        if workers == 1:
             frame.run()
-            frames.give(frame)
-
-        count = last - first
-        seconds = count * self.blocks * SECONDS_PER_BLOCK * (1 + vectors)
-        if threads == 1 or seconds < 2 * WORTH_SECONDS:
-            run(first, last, 0, self.blocks)
-        elif count > 1:
-            run_split(lambda a, b: run(first + a, first + b, 0, self.blocks), count, seconds, threads)
         else:
-            run_split(lambda a, b: run(first, last, a, b), self.blocks, seconds, threads)
+            # Poses are shared out where there are enough of them, else the blocks of each.
+            by_pose = count >= 2 * workers
+            job = Job(frame, *(("f0", "f1") if by_pose else ("b0", "b1")))
+            begin, end = (first, last) if by_pose else (0, self.blocks)
+            job.run(begin, end, step=max(1, (end - begin) // (CHUNKS * workers)), workers=workers)
+        frames.give(frame)
 
 
 def _overlapping(*arrays: Array) -> bool:

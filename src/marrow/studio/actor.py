@@ -19,6 +19,7 @@ from marrow.graph.inspection import GraphMoment
 from marrow.math import affine
 from marrow.model import Character, Clip
 from marrow.scene.camera import Camera
+from marrow.scene.stand_in import with_stand_in
 from marrow.studio.assets import DescribedCharacter, MorphWeights, describe, described_again, frame_rate
 from marrow.studio.budget import check_character
 from marrow.studio.frames import CompactGroup, pack_frame
@@ -203,10 +204,12 @@ class StudioActor:
         if graph is not None:
             self._compiled = compile_graph(graph, character)
         self.graph_info = describe_graph(graph, character.skeleton) if graph else None
-        self._morphs = MorphWeights(character)
-        self.plan = LevelPlan(character)
+        self.drawn = with_stand_in(character)
+        """What pages draw: the character, or where it has no mesh a body made of its bones. The palette is the same."""
+        self._morphs = MorphWeights(self.drawn)
+        self.plan = LevelPlan(self.drawn)
         """The levels of detail that pages can draw."""
-        self.wire = Wire(character)
+        self.wire = Wire(self.drawn)
         self._asset: DescribedCharacter | None = None
         self._asset_lock = threading.Lock()
         self._placements = np.zeros((0, 3, 4), np.float32)
@@ -243,7 +246,7 @@ class StudioActor:
         """What the page draws it from, worked out when it is first asked for."""
         with self._asset_lock:
             if self._asset is None:
-                self._asset = describe(self.character, self.slot, self.graph_info)
+                self._asset = describe(self.drawn, self.slot, self.graph_info)
             return self._asset
 
     def take_asset(self, other: StudioActor) -> None:
@@ -495,7 +498,7 @@ class StudioActor:
     def _places(self) -> Array:
         """On a grid, the first in the middle, more around it, `(N, 3, 4)`."""
         if len(self._placements) != self.count:
-            box = rest_box_shown(self.character)
+            box = rest_box_shown(self.drawn)
             extent = 1.0 if box is None else float(np.max((box[1] - box[0])[[0, 2]]))
             placed = np.zeros((self.count, 3, 4), np.float32)
             placed[:, [0, 1, 2], [0, 1, 2]] = 1.0

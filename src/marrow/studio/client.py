@@ -29,8 +29,8 @@ RATE, BURST = 240.0, 480.0
 """Messages a second that are read of a browser for long, and how many at once; beyond that it is read later. What they
 cost is the hub's to share out."""
 MAX_ERRORS = 8
-DRAWING_REST = 3.0
-"""While things move, views are drawn a quarter of the time at most."""
+DRAWING_REST = 1.0
+"""While things move, views are drawn half of the time at most."""
 
 
 class Client:

@@ -175,7 +175,7 @@ def maker_of_character(
     def make() -> StudioActor:
         from marrow.studio.actor import Origin, StudioActor
 
-        return StudioActor(character, slot, Origin(kind, name, file), graph=_graph(graph))
+        return StudioActor(character.in_metres(), slot, Origin(kind, name, file), graph=_graph(graph))
 
     return Maker(make, slot)
 

@@ -14,6 +14,8 @@ __all__ = ["GraphControls"]
 
 ACROSS = 2.0
 """Seconds a key takes to go through the range of a number."""
+TOP = 48.0
+"""Logical pixels at the top of a picture that are for other words."""
 
 
 class GraphControls:
@@ -71,6 +73,10 @@ class GraphControls:
     def paint(self, overlay: TextOverlay, x: float, bottom: float) -> None:
         lines = self.lines()
         colors = [ACCENT if i == self.chosen else DIM for i in range(len(lines))]
+        # Where they do not all fit, those around the chosen one.
+        most = max(1, int((bottom - TOP - PAD) // ROW))
+        first = min(max(self.chosen - most // 2, 0), max(len(lines) - most, 0))
+        lines, colors = lines[first : first + most], colors[first : first + most]
         overlay.lines(x, bottom - ROW * len(lines) - PAD, lines, colors)
 
 

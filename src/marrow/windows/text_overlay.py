@@ -25,20 +25,32 @@ class TextOverlay:
 
     def __init__(self, canvas: Canvas, ratio: float) -> None:
         self._canvas, self._ratio = canvas, ratio
-        self._letters = max(round(LETTERS * ratio), 6)
 
     @property
     def size(self) -> tuple[float, float]:
         """Width and height of the picture in logical pixels."""
         return self._canvas.size[0] / self._ratio, self._canvas.size[1] / self._ratio
 
-    def width(self, text: str) -> float:
-        """How wide a line of text is."""
-        return float(text_size(text, self._letters)[0]) / self._ratio
+    def _letters(self, scale: float) -> int:
+        return max(round(LETTERS * scale * self._ratio), 6)
 
-    def text(self, x: float, y: float, text: str, color: ArrayLike = WHITE) -> None:
+    def width(self, text: str, scale: float = 1.0) -> float:
+        """How wide a line of text is, in letters of that `scale`."""
+        return float(text_size(text, self._letters(scale))[0]) / self._ratio
+
+    def fitted(self, text: str, width: float, scale: float = 1.0) -> str:
+        """The text, or as much of it as is no wider than that."""
+        if self.width(text, scale) <= width:
+            return text
+        few, many = 0, len(text)
+        while many - few > 1:
+            half = (few + many) // 2
+            few, many = (half, many) if self.width(text[:half] + "...", scale) <= width else (few, half)
+        return text[:few] + "..."
+
+    def text(self, x: float, y: float, text: str, color: ArrayLike = WHITE, *, scale: float = 1.0) -> None:
         """A line of text whose upper left corner is at `(x, y)`."""
-        self._canvas.text(x * self._ratio, y * self._ratio, text, color, size=self._letters)
+        self._canvas.text(x * self._ratio, y * self._ratio, text, color, size=self._letters(scale))
 
     def lines(
         self,
@@ -50,7 +62,9 @@ class TextOverlay:
         right: bool = False,
     ) -> None:
         """Lines of text on a dark ground, whose upper left corner is at `(x, y)`, or its upper right one so far from the
-        right."""
+        right. What does not fit into the picture is left out."""
+        room = self.size[0] - x - EDGE - 2 * PAD
+        lines = [self.fitted(line, room) for line in lines[: max(0, int((self.size[1] - y - PAD) // ROW))]]
         if not lines:
             return
         width = max(map(self.width, lines)) + 2 * PAD

@@ -51,6 +51,8 @@ HELP = (
     ("Esc", "close"),
 )
 HINT = "H: help"
+KEYS, SMALLEST = 130.0, 0.6
+"""How wide the keys are on the help card, and how small its letters may be, of their usual size."""
 BAR = 26.0
 """The height of the timeline in logical pixels."""
 Array = NDArray[Any]
@@ -317,7 +319,8 @@ class Viewer:
         """Writes over a picture."""
         width, height = overlay.size
         if self._time - self._said_at < 3 and self.said:
-            overlay.lines((width - overlay.width(self.said)) / 2 - PAD, EDGE, [self.said], [ACCENT])
+            said = overlay.fitted(self.said, width - 2 * (EDGE + PAD))
+            overlay.lines((width - overlay.width(said)) / 2 - PAD, EDGE, [said], [ACCENT])
         if self.help:
             self._paint_help(overlay, width, height)
         if not self.words:
@@ -342,7 +345,9 @@ class Viewer:
         overlay.rectangle(x + width * share - 1, y, 2, height, color=ACCENT)
         state = "playing" if play.playing else "paused"
         speed = "" if play.speed == 1 else f"   x{play.speed:g}"
-        words = f"{clip.name}   {play.time:.2f} / {play.duration:.2f} s   {state}{speed}"
+        after = f"   {play.time:.2f} / {play.duration:.2f} s   {state}{speed}"
+        name = overlay.fitted(clip.name, width - 2 * PAD - overlay.width(after))
+        words = overlay.fitted(name + after, width - 2 * PAD)
         overlay.text(x + PAD, y + 4, words, color=WHITE)
         place = f"{play.index + 1} of {len(play.clips)}"
         if overlay.width(words) + overlay.width(place) + 4 * PAD < width:
@@ -350,11 +355,19 @@ class Viewer:
 
     def _paint_help(self, overlay: TextOverlay, width: float, height: float) -> None:
         tall, wide = ROW * len(HELP) + 2 * EDGE, 560.0
-        x, y = max((width - wide) / 2, 0.0), max((height - tall) / 2, 0.0)
+        scale = max(min(1.0, width / wide, height / tall), SMALLEST)
+        row, edge = ROW * scale, EDGE * scale
+        rows, most = list(HELP), max(1, int((height - 2 * edge) // row))
+        if len(rows) > most:
+            rows[most - 1 :] = [("...", "more in a larger window")]
+        wide, tall = min(wide * scale, width), row * len(rows) + 2 * edge
+        x, y = (width - wide) / 2, max((height - tall) / 2, 0.0)
         overlay.rectangle(x, y, wide, tall, color=(0.05, 0.06, 0.08, 0.9))
-        for i, (keys, meaning) in enumerate(HELP):
-            overlay.text(x + EDGE, y + EDGE + ROW * i, keys, color=ACCENT)
-            overlay.text(x + EDGE + 130, y + EDGE + ROW * i, meaning, color=WHITE)
+        room = wide - 2 * edge - KEYS * scale
+        for i, (keys, meaning) in enumerate(rows):
+            overlay.text(x + edge, y + edge + row * i, keys, color=ACCENT, scale=scale)
+            words = overlay.fitted(meaning, room, scale)
+            overlay.text(x + edge + KEYS * scale, y + edge + row * i, words, color=WHITE, scale=scale)
 
 
 def _heaviest_joint(scene: Scene) -> int:

@@ -458,7 +458,9 @@ def _scene(things: tuple[Any, ...]) -> Scene:
         return things[0]
     if len(things) == 1 and isinstance(things[0], (list, tuple)):
         things = tuple(things[0])
-    return Scene(*(character_of(t, "window") if isinstance(t, (str, os.PathLike)) else t for t in things))
+    return Scene(
+        *(character_of(t, "window").in_metres() if isinstance(t, (str, os.PathLike)) else t for t in things)
+    )
 
 
 def _check_options(options: dict[str, Any], renderer: Any) -> None:

@@ -33,7 +33,7 @@ export function viewsMenu(app: App): HTMLElement {
 
   function row(view: ViewInfo): { name: string; element: HTMLElement; show: () => void } {
     const { name, meaning, argument, key } = view;
-    const title = name[0].toUpperCase() + name.slice(1);
+    const title = name.length < 3 ? name.toUpperCase() : name[0].toUpperCase() + name.slice(1);
     const one = toggle(title, (on) => app.toggleView(name, on), key);
     one.element.title = meaning;
     const more: HTMLElement[] = [];

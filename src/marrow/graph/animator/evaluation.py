@@ -17,8 +17,8 @@ from marrow.graph.compiled import CompiledGraph
 from marrow.graph.evaluator import EvaluationJob, Evaluator, LevelEvaluation
 from marrow.graph.inspection import GraphMoment, inspect
 from marrow.graph.levels import LevelGroup
-from marrow.graph.program import Program
-from marrow.kernels.memory import readonly
+from marrow.graph.pose_program import PoseProgram
+from marrow.kernels.memory import RESULTS, readonly
 from marrow.kernels.operations import OPERATION
 from marrow.model._asset import freeze
 from marrow.model.pose import Pose
@@ -43,10 +43,10 @@ class Evaluation:
         return self._runtime.control.compiled
 
     @property
-    def program(self) -> Program:
+    def program(self) -> PoseProgram:
         """The pose programs of this moment, one per instance; to read."""
         program = self._runtime.control.program
-        return Program(readonly(program.start), readonly(program.ops), program.depth)
+        return PoseProgram(readonly(program.start), readonly(program.ops), program.depth)
 
     @property
     def resampling_error(self) -> dict[str, ResamplingError]:
@@ -98,7 +98,7 @@ class Evaluation:
             return values[n : n + 1].copy() if len(values) else values
 
         ops = np.array(operations, OPERATION)
-        program = Program(np.array([0, len(ops)]), ops, max(control.program.depth, 4))
+        program = PoseProgram(np.array([0, len(ops)]), ops, max(control.program.depth, 4))
         out = np.zeros((1, evaluator.layout.size), np.float32)
         evaluator.run(program, memory=own(control.memory), vectors=own(control.vectors), pose=out)
         skeleton = runtime.character.skeleton
@@ -133,13 +133,13 @@ class Evaluation:
     @exclusive()
     def _run_both(self) -> tuple[Array, Array]:
         runtime = self._runtime
-        palette = runtime.buffers.take((*runtime.batch, len(runtime.character.palette), 3, 4))
-        morphs = runtime.buffers.take((*runtime.batch, runtime.evaluator.layout.morphs))
+        palette = RESULTS.take((*runtime.batch, len(runtime.character.palette), 3, 4))
+        morphs = RESULTS.take((*runtime.batch, runtime.evaluator.layout.morphs))
         runtime.run(palette=palette, morphs=morphs)
         runtime.outputs["palette"], runtime.outputs["morphs"] = freeze(palette), freeze(morphs)
         return palette, morphs
 
-    def level_groups(self, program: Program | None = None) -> tuple[LevelGroup, ...]:
+    def level_groups(self, program: PoseProgram | None = None) -> tuple[LevelGroup, ...]:
         """The instances that are seen, by level: for each level that some are at, their numbers, skinning matrices and
         morph weights, for the joints the level has and no others. What a renderer draws level by level. With the
         `program` of another moment, that one's."""
@@ -147,7 +147,7 @@ class Evaluation:
         return self._run_groups(program) if found is None or program is not None else found
 
     @exclusive()
-    def _run_groups(self, program: Program | None) -> tuple[LevelGroup, ...]:
+    def _run_groups(self, program: PoseProgram | None) -> tuple[LevelGroup, ...]:
         runtime = self._runtime
         if runtime.store.levels is None:
             runtime.show_at(np.zeros(runtime.count, np.int64))

@@ -17,7 +17,7 @@ from marrow.math import quaternion
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["Additive"]
 
@@ -48,10 +48,10 @@ class Additive(Node, frozen=True):
         """Inputs whose clips must be additive."""
         return (".addition",) if self.space == "local" else ()
 
-    def needs(self, needs: Needs) -> None:
-        needs.joints(*self.joints, *self.mask)
+    def require(self, requirements: Requirements) -> None:
+        requirements.joints(*self.joints, *self.mask)
         if self.reference is not None:
-            needs.clip(self.reference, self.reference_time, additive=False)
+            requirements.clip(self.reference, self.reference_time, additive=False)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 import msgspec
 
 from marrow.errors import MarrowError, ValidationError
+from marrow.graph.nodes.comparison import same_tree
 from marrow.model._asset import Replaceable
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
     from marrow.graph.tables import Part, Place
 
 __all__ = [
@@ -96,6 +97,11 @@ class Node(
     def __post_init__(self) -> None:
         gather_names(self)
 
+    def __eq__(self, other: object) -> bool:
+        return same_tree(self, other) if type(self) is type(other) else NotImplemented
+
+    __hash__ = msgspec.Struct.__hash__
+
     def children(self) -> tuple[Input, ...]:
         """The nodes below this one. As it stands: every field that holds a node, a tuple or a dict of nodes."""
         return tuple(_found(self))
@@ -108,7 +114,7 @@ class Node(
         """Checks the node and lays it out in the compiler's tables."""
         return compiler.expanded(self, at)
 
-    def needs(self, needs: Needs) -> None:
+    def require(self, requirements: Requirements) -> None:
         """Tells which joints, clips and morphs a character must have, besides those of its inputs."""
 
     def says(self) -> list[str]:

@@ -11,7 +11,7 @@ from marrow.kernels import control_tables as ct
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["ClipNode"]
 
@@ -35,8 +35,8 @@ class ClipNode(Node, frozen=True):
     def says(self) -> list[str]:
         return [self.clip, *(f"{name} {told(value)}" for name, value in self.settings() if name != "clip")]
 
-    def needs(self, needs: Needs) -> None:
-        needs.clip(self.clip, self.start or 0.0)
+    def require(self, requirements: Requirements) -> None:
+        requirements.clip(self.clip, self.start or 0.0)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler

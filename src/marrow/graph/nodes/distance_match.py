@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from marrow.animation.bank import ClipBank
 from marrow.errors import ValidationError
 from marrow.graph.nodes.base import Node, Value
+from marrow.graph.root_tracks import root_tracks
 from marrow.graph.tables import Part, Place
-from marrow.graph.travel import root_tracks
 from marrow.kernels import control_tables as ct
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["DistanceMatch"]
 
@@ -34,8 +34,8 @@ class DistanceMatch(Node, frozen=True):
 
     colour: ClassVar[str] = "#e8f1fb"
 
-    def needs(self, needs: Needs) -> None:
-        needs.clip(self.clip)
+    def require(self, requirements: Requirements) -> None:
+        requirements.clip(self.clip)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler
@@ -55,7 +55,7 @@ class DistanceMatch(Node, frozen=True):
         if self.curve is not None:
             curves = {curve.name: curve for curve in c.bank.sampled[entry - 1].source.curves}
             if self.curve not in curves:
-                if c.alone:
+                if c.standalone:
                     return np.array([0.0, 1.0]), np.array([0.0, 1.0])
                 raise ValidationError(f"{path}.curve: {self.clip!r} has no curve {self.curve!r}")
             curve = curves[self.curve]
@@ -65,7 +65,7 @@ class DistanceMatch(Node, frozen=True):
         bank = ClipBank.of(c.character)
         places, first = root_tracks(bank, c.root_joint, ("x", "z", "yaw"), c.root_smooth)
         if first[entry] < 0:
-            if c.alone:
+            if c.standalone:
                 return np.array([0.0, 1.0]), np.array([0.0, 1.0])
             raise ValidationError(
                 f"{path}.clip: {self.clip!r} does not travel; name a curve that tells its distance"

@@ -18,14 +18,14 @@ from marrow.model._validate import angle
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["FootLock", "FootPlacement", "GroundQuery"]
 
 
-def _needs_feet(needs: Needs, feet: Names) -> None:
+def require_feet(requirements: Requirements, feet: Names) -> None:
     for foot in feet or (SOME_FOOT,):
-        needs.chain(f"{foot} (upper)", f"{foot} (mid)", foot)
+        requirements.chain(f"{foot} (upper)", f"{foot} (mid)", foot)
 
 
 def _metres(value: float, path: str) -> float:
@@ -62,15 +62,15 @@ class FootLock(Node, frozen=True):
 
     colour: ClassVar[str] = "#f7e8f3"
 
-    def needs(self, needs: Needs) -> None:
-        _needs_feet(needs, self.feet)
+    def require(self, requirements: Requirements) -> None:
+        require_feet(requirements, self.feet)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path
         legs = find_legs(c, self.feet, self.pelvis, path)
         names = [c.skeleton.names[tip] for tip in legs.tips]
         for foot in self.contacts:
-            if foot not in names and not c.alone:
+            if foot not in names and not c.standalone:
                 raise ValidationError(f"{path}.contacts: {foot!r} is none of the feet {', '.join(names)}")
         if self.by == "speed":
             contacts = [c.builder.value(-1.0, path)] * len(names)
@@ -120,8 +120,8 @@ class FootPlacement(Node, frozen=True):
 
     colour: ClassVar[str] = "#f7e8f3"
 
-    def needs(self, needs: Needs) -> None:
-        _needs_feet(needs, self.feet)
+    def require(self, requirements: Requirements) -> None:
+        require_feet(requirements, self.feet)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path

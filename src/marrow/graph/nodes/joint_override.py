@@ -12,7 +12,7 @@ from marrow.graph.tables import Part, Place
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["JointOverride"]
 
@@ -29,8 +29,8 @@ class JointOverride(Node, frozen=True):
 
     colour: ClassVar[str] = "#f7e8f3"
 
-    def needs(self, needs: Needs) -> None:
-        needs.joints(*self.joints)
+    def require(self, requirements: Requirements) -> None:
+        requirements.joints(*self.joints)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         if not self.name:

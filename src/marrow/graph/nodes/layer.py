@@ -11,7 +11,7 @@ from marrow.kernels import control_tables as ct
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["Channel", "LayerBlend"]
 
@@ -40,9 +40,9 @@ class LayerBlend(Node, frozen=True):
 
     colour: ClassVar[str] = "#e9f6e9"
 
-    def needs(self, needs: Needs) -> None:
-        needs.joints(*self.joints, *self.mask)
-        needs.morphs.update(self.morphs)
+    def require(self, requirements: Requirements) -> None:
+        requirements.joints(*self.joints, *self.mask)
+        requirements.morphs.update(self.morphs)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler

@@ -48,7 +48,7 @@ def find_legs(c: Compiler, feet: Names, pelvis: str | None, path: str) -> Legs:
     if len(set(feet)) != len(feet):
         raise ValidationError(f"{path}.feet: expected joints, each once, got {feet}")
     found: list[tuple[int, int, int]] = []
-    if not feet and c.alone:
+    if not feet and c.standalone:
         feet = (SOME_FOOT,)
     if not feet:
         from marrow.motion.rig import find_rig

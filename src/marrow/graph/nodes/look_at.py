@@ -21,7 +21,7 @@ from marrow.motion.facing import ahead_of
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["LookAt"]
 
@@ -48,10 +48,10 @@ class LookAt(Node, frozen=True):
 
     colour: ClassVar[str] = "#f7e8f3"
 
-    def needs(self, needs: Needs) -> None:
+    def require(self, requirements: Requirements) -> None:
         if self.space not in ("world", "character"):
-            needs.joints(self.space)
-        needs.chain(*self.joints)
+            requirements.joints(self.space)
+        requirements.chain(*self.joints)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path

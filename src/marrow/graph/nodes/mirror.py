@@ -16,7 +16,7 @@ from marrow.kernels.operations.mirroring import MIRROR_MAP
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["Mirror"]
 
@@ -35,8 +35,8 @@ class Mirror(Node, frozen=True):
 
     colour: ClassVar[str] = "#f7e8f3"
 
-    def needs(self, needs: Needs) -> None:
-        needs.joints(*self.pairs, *self.pairs.values())
+    def require(self, requirements: Requirements) -> None:
+        requirements.joints(*self.pairs, *self.pairs.values())
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         from marrow.motion.mirror import mirror_map
@@ -46,7 +46,7 @@ class Mirror(Node, frozen=True):
             raise ValidationError(f"{at.path}: it works on poses, not on differences")
         for name in (*self.pairs, *self.pairs.values()):
             c.joint(name, f"{at.path}.pairs")
-        if c.alone:
+        if c.standalone:
             # A placeholder has no sides.
             (part,) = c.children(at, [(self.source, ".source", Scope(c.region(), at.scope.sync))])
             c.builder.value(self.weight, f"{at.path}.weight")

@@ -12,7 +12,7 @@ from marrow.kernels import control_tables as ct
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["PoseNode"]
 
@@ -25,9 +25,9 @@ class PoseNode(Node, frozen=True):
 
     colour: ClassVar[str] = "#e8f1fb"
 
-    def needs(self, needs: Needs) -> None:
+    def require(self, requirements: Requirements) -> None:
         if self.clip is not None:
-            needs.clip(self.clip, self.time)
+            requirements.clip(self.clip, self.time)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         if self.clip is None:

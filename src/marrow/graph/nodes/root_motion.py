@@ -10,7 +10,7 @@ from marrow.graph.tables import Part, Place
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["Axis", "RootMotion"]
 
@@ -42,9 +42,9 @@ class RootMotion(Node, frozen=True):
         if "tilt" in self.axes and "yaw" not in self.axes:
             raise ValidationError(f"{path}.axes: tilt comes with yaw")
 
-    def needs(self, needs: Needs) -> None:
+    def require(self, requirements: Requirements) -> None:
         if self.joint is not None:
-            needs.joints(self.joint)
+            requirements.joints(self.joint)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         # Where it belongs the compiler takes it before anything else: it decides what the clips are.

@@ -17,7 +17,7 @@ from marrow.kernels.operations import codes as kernel
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["Slot"]
 
@@ -40,10 +40,10 @@ class Slot(Node, frozen=True):
 
     colour: ClassVar[str] = "#e9f6e9"
 
-    def needs(self, needs: Needs) -> None:
-        needs.slots[self.name] = self.additive
-        needs.joints(*self.joints, *self.mask)
-        needs.morphs.update(self.morphs)
+    def require(self, requirements: Requirements) -> None:
+        requirements.slots[self.name] = self.additive
+        requirements.joints(*self.joints, *self.mask)
+        requirements.morphs.update(self.morphs)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler

@@ -11,17 +11,17 @@ import numpy as np
 
 from marrow.errors import ValidationError
 from marrow.graph.compiled import MachineEntry
-from marrow.graph.endless import check_endless
 from marrow.graph.nodes.base import AnyNode, Ease, Input, Names, Node, gather_names, names_of
 from marrow.graph.rules import Rule, parse_rule
 from marrow.graph.tables import Part, Place, Scope, seconds, unknown
+from marrow.graph.transition_cycles import check_cycles
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations.inertia import PROFILE
 from marrow.model._asset import Replaceable
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["State", "StateMachine", "Transition"]
 
@@ -98,11 +98,11 @@ class StateMachine(Node, frozen=True):
     def children(self) -> tuple[Input, ...]:
         return tuple(Input(f".states.{n}.source", s.source, n) for n, s in self.states.items())
 
-    def needs(self, needs: Needs) -> None:
+    def require(self, requirements: Requirements) -> None:
         for transition in self.transitions:
-            needs.joints(*transition.profile)
+            requirements.joints(*transition.profile)
             for text in transition.when:
-                needs.events.update(re.findall(r"\b(?:event|window)\s*\(\s*[\"']([^\"']+)", text))
+                requirements.events.update(re.findall(r"\b(?:event|window)\s*\(\s*[\"']([^\"']+)", text))
 
     def settings(self) -> Iterator[tuple[str, Any]]:
         return (pair for pair in super().settings() if pair[0] != "transitions")
@@ -121,7 +121,7 @@ class StateMachine(Node, frozen=True):
         rules = [self._check(c, t, f"{path}.transitions[{k}]") for k, t in enumerate(self.transitions)]
         ways = {name: self._ways(name, rules, path) for name in names}
         _check_reachable(ways, initial, path)
-        check_endless(ways, c.graph.parameters, path)
+        check_cycles(ways, c.graph.parameters, path)
         machine = MachineLayout(c, at, len(names), names.index(initial), _needs_inertia(ways))
         c.machines[path] = MachineEntry(machine.index, names)
         parts = machine.children([(s.source, f".states.{n}.source") for n, s in self.states.items()])

@@ -15,7 +15,7 @@ from marrow.graph.tables import Part, Place, unknown
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
     from marrow.graph.description import Graph
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["SubGraph"]
 
@@ -43,10 +43,10 @@ class SubGraph(Node, frozen=True):
     def children(self) -> tuple[Input, ...]:
         return (Input(".graph.root", self._root, self.graph.name),)
 
-    def needs(self, needs: Needs) -> None:
-        needs.montages += self.graph.montages.values()
+    def require(self, requirements: Requirements) -> None:
+        requirements.montages += self.graph.montages.values()
         if isinstance(self.graph.root, RootMotion):
-            self.graph.root.needs(needs)
+            self.graph.root.require(requirements)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, builder = compiler, compiler.builder

@@ -11,7 +11,7 @@ from marrow.graph.tables import Part, Place, seconds
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["Switch"]
 
@@ -30,8 +30,8 @@ class Switch(Node, frozen=True):
 
     colour: ClassVar[str] = "#fdf0dc"
 
-    def needs(self, needs: Needs) -> None:
-        needs.joints(*self.profile)
+    def require(self, requirements: Requirements) -> None:
+        requirements.joints(*self.profile)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler

@@ -21,7 +21,7 @@ from marrow.motion.facing import ahead_of
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["TwoBoneIK"]
 
@@ -50,10 +50,10 @@ class TwoBoneIK(Node, frozen=True):
 
     colour: ClassVar[str] = "#f7e8f3"
 
-    def needs(self, needs: Needs) -> None:
+    def require(self, requirements: Requirements) -> None:
         if self.space not in ("world", "character"):
-            needs.joints(self.space)
-        needs.chain(self.upper or f"{self.tip} (upper)", self.mid or f"{self.tip} (mid)", self.tip)
+            requirements.joints(self.space)
+        requirements.chain(self.upper or f"{self.tip} (upper)", self.mid or f"{self.tip} (mid)", self.tip)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path

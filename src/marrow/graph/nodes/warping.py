@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Names, Node, Value, Vector
-from marrow.graph.nodes.feet import _metres, _needs_feet
+from marrow.graph.nodes.feet import _metres, require_feet
 from marrow.graph.nodes.legs import STRIDE, compile_legs, find_legs
 from marrow.graph.nodes.procedural import compile_procedural
 from marrow.graph.tables import Part, Place
@@ -18,7 +18,7 @@ from marrow.model._validate import angle
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["OrientationWarp", "StrideWarp"]
 
@@ -39,8 +39,8 @@ class StrideWarp(Node, frozen=True):
 
     colour: ClassVar[str] = "#f7e8f3"
 
-    def needs(self, needs: Needs) -> None:
-        _needs_feet(needs, self.feet)
+    def require(self, requirements: Requirements) -> None:
+        require_feet(requirements, self.feet)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path
@@ -67,8 +67,8 @@ class OrientationWarp(Node, frozen=True):
 
     colour: ClassVar[str] = "#f7e8f3"
 
-    def needs(self, needs: Needs) -> None:
-        needs.chain(self.pelvis, *self.spine)
+    def require(self, requirements: Requirements) -> None:
+        requirements.chain(self.pelvis, *self.spine)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path

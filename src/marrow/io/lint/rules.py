@@ -20,6 +20,7 @@ from marrow.io.lint.mesh_rules import (
 )
 from marrow.io.lint.motion_rules import (
     bounds_far_away,
+    calibration_poses,
     foot_slide,
     frozen_tracks,
     gait_phase,
@@ -227,6 +228,7 @@ RULES: tuple[Rule, ...] = (
     long_clips,
     loop_seams,
     foot_slide,
+    calibration_poses,
     pops,
     frozen_tracks,
     bounds_far_away,
@@ -238,6 +240,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def lint(character: Character) -> list[Finding]:
-    """Everything all rules find, the worst first."""
+    """Everything all rules find, the worst first. Lengths are in metres, whatever the unit of the file is."""
+    character = character.in_metres()
     found = [finding for rule in RULES for finding in rule(character)]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.additive import sample_shown
 from marrow.animation.kinematics import to_model
+from marrow.model._derived import derived
 from marrow.model.clip import Clip
 from marrow.model.skeleton import Skeleton
 from marrow.motion import find_rig
@@ -52,10 +54,15 @@ def trail_times(clip: Clip) -> Array:
 
 def trail_points(clip: Clip, names: str) -> tuple[list[int], Array, Array]:
     """The joints, the times `(T,)`, and where the joints are then in model space, `(T, joints, 3)` float64."""
-    times = trail_times(clip)
-    model = to_model(clip.skeleton, clip.sample(times))
-    joints = trail_joints(clip.skeleton, names, model)
-    return joints, times, model[..., 3][:, joints].astype(np.float64)
+
+    def build() -> tuple[list[int], Array, Array]:
+        times = trail_times(clip)
+        model = to_model(clip.skeleton, sample_shown(clip, times))
+        joints = trail_joints(clip.skeleton, names, model)
+        return joints, times, model[..., 3][:, joints].astype(np.float64)
+
+    found: tuple[list[int], Array, Array] = derived(clip, ("trails", names), build)
+    return found
 
 
 def _with_clips(stage: Stage, view: str, drawing: Drawing) -> list[Posed]:
@@ -126,6 +133,13 @@ def draw_ghosts(stage: Stage, argument: str, drawing: Drawing) -> None:
 def contact_places(clip: Clip) -> list[tuple[int, float, float, Array]]:
     """Where a clip's feet stand: for each time one is planted its side (0 left, 1 right), when it begins and ends, and the
     place of the planted point on the ground, in model space; for a body with two legs."""
+    found: list[tuple[int, float, float, Array]] = derived(
+        clip, "contact places", lambda: _contact_places(clip)
+    )
+    return found
+
+
+def _contact_places(clip: Clip) -> list[tuple[int, float, float, Array]]:
     times = trail_times(clip)
     points, planted = clip_contacts(clip, times)
     out = []
@@ -152,7 +166,7 @@ def event_places(clip: Clip) -> list[tuple[int, float, float, Array]]:
             continue
         lifts = [e.time for e in clip.events if e.name == f"{event.name}_lift" and e.time > event.time]
         end = min(lifts, default=event.end)
-        at = to_model(clip.skeleton, clip.sample(event.time))[joint, :, 3].astype(np.float64)
+        at = to_model(clip.skeleton, sample_shown(clip, event.time))[joint, :, 3].astype(np.float64)
         side = 1 if _words(event.name) & {"r", "right"} else 0
         out.append((side, float(event.time), float(end), at))
     return out

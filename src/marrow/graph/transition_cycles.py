@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from marrow.graph.description import Parameter
     from marrow.graph.nodes.state_machine import Transition
 
-__all__ = ["check_endless", "holds"]
+__all__ = ["check_cycles", "holds"]
 
 Ways = dict[str, list[tuple["Transition", Rule]]]
 MOST_TRIALS = 3000
 
 
-def check_endless(ways: Ways, parameters: Mapping[str, Parameter], path: str) -> None:
+def check_cycles(ways: Ways, parameters: Mapping[str, Parameter], path: str) -> None:
     """Refuses a machine that can go round for ever at one moment."""
     at_once = {state: [(t, rule) for t, rule in found if not rule.triggers] for state, found in ways.items()}
     if not _circle(at_once):

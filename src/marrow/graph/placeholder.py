@@ -16,12 +16,12 @@ from marrow.model.clip import Clip, Event
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["Needs", "placeholder"]
+__all__ = ["Requirements", "placeholder"]
 
 LONGEST = 1000.0
 
 
-class Needs:
+class Requirements:
     """What nodes name: joints with what must be above them, morphs, clips with how long they must be. `additive` says
     whether the clips of the node that is being asked must be additive."""
 
@@ -59,7 +59,7 @@ class Needs:
             return
         if not isinstance(node, Node):
             raise WrongTypeError(f"expected a node or the name of a clip, got {type(node).__name__}")
-        node.needs(self)
+        node.require(self)
         if type(node).expand is not Node.expand:
             self.visit(node.expand(), additive)
             return
@@ -69,16 +69,16 @@ class Needs:
 
 def placeholder(graph: Graph) -> Character:
     """A character with the joints, morphs and clips that `graph` names; all joints hang below one another."""
-    needs = Needs()
-    needs.visit(graph.root)
-    for montage in (*graph.montages.values(), *needs.montages):
+    requirements = Requirements()
+    requirements.visit(graph.root)
+    for montage in (*graph.montages.values(), *requirements.montages):
         last = max(montage.sections.values(), default=0.0)
-        needs.clip(montage.clip, last, additive=needs.slots.get(montage.slot, False))
+        requirements.clip(montage.clip, last, additive=requirements.slots.get(montage.slot, False))
     try:
-        names = list(TopologicalSorter(needs.above).static_order())
+        names = list(TopologicalSorter(requirements.above).static_order())
     except CycleError as error:
         raise ValidationError(f"joints cannot be above each other: {' above '.join(error.args[1])}") from None
-    J, morphs = len(names), tuple(sorted(needs.morphs))
+    J, morphs = len(names), tuple(sorted(requirements.morphs))
     # Bones of some length, slightly bent, so that limbs can be solved.
     translation = np.tile(np.array([0.02, 0.3, 0.0], np.float32), (J, 1))
     rest = Pose(
@@ -87,9 +87,9 @@ def placeholder(graph: Graph) -> Character:
     skeleton = Skeleton(
         tuple(names), np.arange(-1, J - 1), rest.replace(morphs=np.zeros(len(morphs), np.float32)), morphs
     )
-    events = tuple(Event(0.0, name) for name in sorted(needs.events))
+    events = tuple(Event(0.0, name) for name in sorted(requirements.events))
     clips = [
         Clip(name, skeleton, (), longest + 1.0, events, additive=additive)  # type: ignore[arg-type]
-        for name, (longest, additive) in needs.clips.items()
+        for name, (longest, additive) in requirements.clips.items()
     ]
     return Character(skeleton, (), clips, name="placeholder")  # type: ignore[arg-type]
