@@ -23,7 +23,7 @@ from marrow.graph import (
     Transition,
 )
 from marrow.graph.nodes.base import AnyNode
-from marrow.graph.travel import carried_by_hips
+from marrow.graph.root_tracks import carried_by_hips
 from marrow.model import Character
 from marrow.motion.rig import find_rig
 

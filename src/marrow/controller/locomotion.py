@@ -15,7 +15,7 @@ from marrow.controller.gait import PERSON, Gait, body_height, carrier_of, measur
 from marrow.controller.graph import locomotion_graph
 from marrow.errors import MarrowError, ValidationError
 from marrow.graph import Graph
-from marrow.graph.travel import carried_by_hips
+from marrow.graph.root_tracks import carried_by_hips
 from marrow.model import Character, Clip
 from marrow.motion.facing import axis_name, find_facing
 from marrow.motion.retarget import Retargeter

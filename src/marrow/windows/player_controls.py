@@ -16,7 +16,7 @@ KEYS = (
     "W A S D or the left stick: walk    Shift or the right trigger: run    Space or A: jump    "
     "mouse or the right stick: look    right button or the left trigger: look ahead while walking    Esc: end"
 )
-EYES, SHOULDER, AWAY = 0.82, 0.16, 2.4
+EYES, SHOULDER, AWAY = 0.7, 0.14, 2.3
 """Where the camera looks, and how far it is away, in heights of the body."""
 HASTE = 9.0
 """Of the way it has not gone yet, exp(-HASTE) is left after a second."""
