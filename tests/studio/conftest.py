@@ -67,17 +67,27 @@ def quiet(shared: Tab) -> None:
     shared.until("!s.state.playing")
 
 
+@pytest.fixture(scope="module")
+def visitor(browser: Any) -> Iterator[Tab]:
+    """The tab that goes from one small studio to the next."""
+    tab = Tab(browser, "about:blank")
+    yield tab
+    tab.close()
+
+
 @pytest.fixture
-def small(browser: Any) -> Iterator[Any]:
-    """Opens small studios of their own."""
+def small(visitor: Tab) -> Iterator[Any]:
+    """Opens a small studio of a test's own."""
     opened: list[Any] = []
 
     def open_one(thing: Any = None, *, width: int = 900, **options: Any) -> tuple[Any, Tab]:
+        assert not opened, "there is one tab for it"
         view = mw.view(thing, browser=False, port=0, **options)
-        tab = Tab(browser, view.url, width=width, height=560)
-        opened.extend((tab, view))
-        return view, tab
+        opened.append(view)
+        visitor.visit(view.url, width=width, height=560)
+        return view, visitor
 
     yield open_one
+    visitor.leave()
     for one in opened:
         one.close()
