@@ -37,6 +37,9 @@ MESSAGES = [
     p.SetLevel(2),
     p.Accept(True),
     p.Advance(0.04),
+    p.SetViews(
+        [p.ViewChoice("bones"), p.ViewChoice("weights", "hips")], method="linear", picked=3, mask="layer"
+    ),
     p.SetRange(0.5, None),
     p.ReadyGraph(),
     p.EditClip("Run", "trim", start=0.1, end=0.5),

@@ -18,6 +18,7 @@ GROUPS = {
     "core on AVX2": ("Skinning and poses, on AVX2 (twins built for it too)", {"MARROW_KERNELS": "v3"}),
     "io": ("Loading files", {}),
     "graph": ("Animation graphs", {}),
+    "threads": ("Crowds on every core", {}),
     "lod": ("Levels of detail", {}),
     "studio": ("The studio", {}),
     "gpu": ("On a GPU in software", {}),
