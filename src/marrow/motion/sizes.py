@@ -26,7 +26,7 @@ Array = NDArray[Any]
 PERSON = 1.75
 """How tall a person is, in metres, where a figure's size cannot be meant."""
 SMALL, LARGE = 1.15, 2.2
-"""What people measure from their lowest joint to the highest: at rest legs may be spread, and the top of a head is no joint."""
+"""What people measure from their lowest joint to the highest: legs may be spread, and the top of a head is no joint."""
 
 
 def stature(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> float:
