@@ -113,3 +113,12 @@ def test_convert_makes_metres(inches, tmp_path) -> None:
 
     assert convert([str(inches), str(tmp_path / "walk.glb")], units="metres") == 0
     assert 1.2 < height(mw.load(tmp_path / "walk.glb", cache=False)) < 2.0
+
+
+def test_lengths_that_are_multiplied_take_their_unit_along(inches) -> None:
+    from marrow.io.scaling import scaled
+
+    found = mw.load(inches, cache=False)
+    assert scaled(found, 2.0).unit == pytest.approx(found.unit / 2)
+    assert scaled(found, found.unit).unit == 1.0
+    assert scaled(mw.samples.mannequin(), 2.0).unit == 1.0  # a file whose unit was wrong is put right

@@ -21,7 +21,8 @@ Array = NDArray[Any]
 
 
 def scaled(character: Character, factor: float | None) -> Character:
-    """`character` with all lengths multiplied by `factor`; itself for None and 1."""
+    """`character` with all lengths multiplied by `factor`; itself for None and 1. Metres stay metres; another unit is as much
+    smaller as its numbers are larger."""
     if factor is None or factor == 1:
         return character
     skeleton = _scaled_skeleton(character.skeleton, factor)
@@ -32,6 +33,7 @@ def scaled(character: Character, factor: float | None) -> Character:
         skeleton=skeleton,
         clips=tuple(scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
         vrm=turned(character.vrm, np.eye(3), factor),
+        unit=1.0 if character.unit == 1 else character.unit / factor,
     )
 
 
@@ -39,9 +41,7 @@ def in_metres(character: Character) -> Character:
     """See `Character.in_metres`."""
     if character.unit == 1:
         return character
-    made: Character = derived(
-        character, "in metres", lambda: scaled(character, character.unit).replace(unit=1.0)
-    )
+    made: Character = derived(character, "in metres", lambda: scaled(character, character.unit))
     return made
 
 
