@@ -21,8 +21,8 @@ Array = NDArray[Any]
 
 
 def scaled(character: Character, factor: float | None) -> Character:
-    """`character` with all lengths multiplied by `factor`; itself for None and 1. Metres stay metres; another unit is as much
-    smaller as its numbers are larger."""
+    """`character` with all lengths multiplied by `factor`; itself for None and 1. Metres stay metres; another unit is
+    as much smaller as its numbers are larger."""
     if factor is None or factor == 1:
         return character
     skeleton = _scaled_skeleton(character.skeleton, factor)
