@@ -92,6 +92,14 @@ _COMMANDS = {
         "Open the studio: see, scrub and steer a character in the browser.",
         "marrow view fox.glb\nmarrow view hero.fbx --graph hero.json\nmarrow view before.fbx --compare after.glb",
     ),
+    "play": (
+        "Play a character: it stands, walks, runs, turns and jumps where it is steered.\n\n"
+        "Its graph is made from the clips that names and measures tell. A body on two legs without clips gets the "
+        "mannequin's; what was found is printed. W A S D walk, Shift runs, Space jumps; so do a gamepad, "
+        "and a finger on the page.",
+        "marrow play hero.glb\nmarrow play hero.glb --window\n"
+        "marrow play hero.glb --graph hero.json --character hero_moves.glb",
+    ),
     "render": (
         "Draw a picture or a video of a character.\n\n"
         "The suffix of the output says which: .png, .jpg, .webp; .mp4, .webm, .mkv, .mov, .gif, .apng. The camera stands "

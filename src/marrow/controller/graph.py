@@ -1,4 +1,4 @@
-"""The graph of a character that is steered: standing to running by `speed`, aside by `strafe`, a jump, turns on the spot."""
+"""The graph of a character that is steered: standing to running by `speed`, aside by `strafe`; a jump, turns."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from marrow.graph import (
     Transition,
 )
 from marrow.graph.nodes.base import AnyNode
+from marrow.graph.root_tracks import carried_by_hips
 from marrow.model import Character
 from marrow.motion.rig import find_rig
 
@@ -84,7 +85,8 @@ def locomotion_graph(
     body: AnyNode = StateMachine(states, tuple(ways)) if ways else moves
     if feet:
         body = FootPlacement(body, tuple(feet), step=0.5 * size, drop=0.4 * size)
-    own = carrier == rig.joint("hips")
+    # Hips turn with every step; a joint on the ground turns with the character.
+    own = carried_by_hips(skeleton, carrier)
     root = RootMotion(
         body, joint=skeleton.names[carrier], axes=("x", "z") if own else ("x", "z", "yaw"), smooth=0.0
     )
