@@ -95,3 +95,44 @@ def test_a_flag_is_no_number():
     walk = character().clips["walk"]
     with pytest.raises(WrongTypeError, match="contacts: expected True or False, got 7"):
         mw.retarget(walk, onto=character(), contacts=7)
+
+
+def test_quiet_prints_nothing_of_what_went_well(capsys, wrong, tmp_path):
+    code, out, err = call(capsys, "convert", wrong, tmp_path / "a.glb", "--quiet")
+    assert (code, out, err) == (0, "", "") and (tmp_path / "a.glb").exists()
+    assert call(capsys, "-q", "mend", wrong, tmp_path / "b.glb") == (0, "", "")
+    assert call(capsys, "clip", "reverse", wrong, tmp_path / "c.glb", "-q") == (0, "", "")
+    code, out, err = call(capsys, "check", wrong, "-q")
+    assert (code, out.count("\n")) == (0, 1) and "1 warning" in out
+    code, out, err = call(capsys, "convert", wrong, tmp_path / "a.glb", "--quiet")
+    assert (code, out) == (2, "") and "exists already" in err
+
+
+def test_convert_tells_a_script_what_it_wrote(capsys, wrong, tmp_path):
+    code, out, _ = call(capsys, "convert", wrong, tmp_path / "a.glb", "--json")
+    told = json.loads(out)
+    assert code == 0 and told["source"] == str(wrong) and told["file"].endswith("a.glb")
+    assert "glTF" in told["text"] and isinstance(told["notes"], list)
+
+
+def test_a_command_that_takes_long_says_what_it_does(monkeypatch):
+    from threading import Event
+
+    from marrow.cli import _progress
+
+    lines: list[str] = []
+    seen = Event()
+
+    def write(line: str) -> None:
+        lines.append(line)
+        if "second" in line:
+            seen.set()
+
+    monkeypatch.setattr(_progress, "on_terminal", lambda: True)
+    monkeypatch.setattr(_progress, "write_over", write)
+    monkeypatch.setattr(_progress, "QUIET", 0.0)
+    monkeypatch.setattr(_progress, "EVERY", 0.001)
+    with _progress.working("first") as turn_to:
+        turn_to("second, 2 of 2")
+        assert seen.wait(20)
+    assert lines[-1] == "" and not lines[-2].strip(), "the line is taken away"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from marrow.cli._errors import on_terminal, write_over
+from marrow.cli._errors import is_quiet, on_terminal, write_over
 from marrow.display.progress import QUIET
 
 __all__ = ["working"]
@@ -17,10 +17,17 @@ EVERY = 0.5
 
 
 @contextmanager
-def working(label: str, *, quiet: bool = False) -> Iterator[None]:
-    """On a terminal, what is done and for how long, from the moment on that it takes more than two seconds."""
-    if quiet or not on_terminal():
-        yield
+def working(label: str) -> Iterator[Callable[[str], None]]:
+    """On a terminal, what is done and for how long, from the moment on that it takes more than two seconds. Gives what is
+    to be called with what comes next."""
+    now = label
+
+    def turn_to(text: str) -> None:
+        nonlocal now
+        now = text
+
+    if is_quiet() or not on_terminal():
+        yield turn_to
         return
     begun, ended, wide = monotonic(), threading.Event(), 0
 
@@ -28,14 +35,14 @@ def working(label: str, *, quiet: bool = False) -> Iterator[None]:
         nonlocal wide
         pause = QUIET
         while not ended.wait(pause):
-            line = f"{label}: {monotonic() - begun:.0f} s"
-            write_over(line)
+            line = f"{now}: {monotonic() - begun:.0f} s"
+            write_over(line.ljust(wide))
             wide, pause = max(wide, len(line)), EVERY
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
     try:
-        yield
+        yield turn_to
     finally:
         ended.set()
         teller.join()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cyclopts import App, CycloptsError
 
 from marrow._version import __version__
-from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, INTERRUPTED, UsageError, note, show_error
+from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, INTERRUPTED, UsageError, note, quietly, show_error
 from marrow.errors import MarrowError, MissingFileError, UnknownNameError, ValidationError
 from marrow.printing import guarded
 
@@ -34,7 +34,8 @@ app = App(
     help_epilogue=_examples(
         "marrow info fox.glb\nmarrow convert hero.fbx hero.glb\nmarrow check hero.glb --strict"
     )
-    + "\n\nExit codes: 0 fine, 1 the file is bad, 2 the call is wrong.",
+    + "\n\nEvery command takes --quiet (-q): errors, and what was asked for, are all that is printed."
+    "\n\nExit codes: 0 fine, 1 the file is bad, 2 the call is wrong.",
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
@@ -227,11 +228,22 @@ _cache.command(
 app.command(_cache)
 
 
+_QUIET = ("--quiet", "-q")
+
+
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code: 0 fine, 1 the file is bad, 2 the call is wrong."""
     warnings.showwarning = lambda message, *_, **__: note(message)
-    with guarded():
-        return _run(list(arguments))
+    own, quiet = _without_quiet(list(arguments))
+    with guarded(), quietly(quiet):
+        return _run(own)
+
+
+def _without_quiet(arguments: list[str]) -> tuple[list[str], bool]:
+    """The arguments without `--quiet`, which every command takes, and whether it was there."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    own = [argument for argument in arguments[:end] if argument not in _QUIET]
+    return own + arguments[end:], len(own) < end
 
 
 def _run(arguments: list[str]) -> int:

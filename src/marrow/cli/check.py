@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import BAD_FILE, FINE, show_error
+from marrow.cli._errors import BAD_FILE, FINE, is_quiet, show_error
 from marrow.printing import one_line
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ def check(
     *,
     strict: Annotated[bool, Parameter(negative=())] = False,
     all: Annotated[bool, Parameter(name="--all", negative=())] = False,
-    quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
     html: Path | None = None,
     pictures: Annotated[bool, Parameter(negative="--no-pictures")] = True,
@@ -48,8 +47,6 @@ def check(
         Let warnings fail the check too.
     all
         Show every finding, also what is only worth knowing.
-    quiet
-        Print one line a file, and nothing of a file without errors and warnings.
     json
         Print a JSON list with one object per file; a file that cannot be read has an "error".
     html
@@ -94,7 +91,7 @@ def check(
         if html is not None and pictures:
             shown.append((open_character(item.file, allow_outside=allow_outside), findings))
         if not json:
-            _print(item.file, findings, all=all, quiet=quiet)
+            _print(item.file, findings, all=all)
     if json:
         from marrow.cli._output import print_json
 
@@ -127,18 +124,18 @@ def _plain(finding: Finding) -> dict[str, Any]:
     return out if finding.time is None else out | {"time": finding.time}
 
 
-def _print(file: str, findings: list[Finding], *, all: bool, quiet: bool) -> None:
+def _print(file: str, findings: list[Finding], *, all: bool) -> None:
     from rich.text import Text
 
     from marrow.cli._output import console
 
     out = console()
     counts = {s: sum(f.severity == s for f in findings) for s in ("error", "warning", "info")}
-    if quiet and not counts["error"] and not counts["warning"]:
+    if is_quiet() and not counts["error"] and not counts["warning"]:
         return
     told = [f"{n} {word}{'s' if n > 1 and word != 'info' else ''}" for word, n in counts.items() if n]
     out.print(Text.assemble((one_line(file), "bold"), f"  {', '.join(told) or 'nothing to mend'}"))
-    if quiet:
+    if is_quiet():  # one line for a file that needs something
         return
     shown, folded = (findings, []) if all else _folded(findings)
     for finding in shown:

@@ -38,6 +38,7 @@ def convert(
     split: Annotated[bool, Parameter(negative=())] = False,
     workers: int = 0,
     on: str | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> int:
@@ -82,12 +83,16 @@ def convert(
         For a folder: processes that share the files (0: none, all in this one).
     on
         For a folder: a Ray cluster that does it, "ray" or "ray://HOST:10001".
+    json
+        Print what was written and what is worth knowing about it as JSON.
     allow_outside
         Let a file refer to others outside its own folder.
     force
         Replace OUT if it exists; convert all anew.
     """
     from marrow.cli._many import into_folder, is_folder
+    from marrow.cli._output import print_json
+    from marrow.cli._progress import working
 
     if len(files) < 2:
         raise UsageError("expected IN... OUT: what to convert, and the file or folder to write")
@@ -110,11 +115,16 @@ def convert(
             workers=workers,
             on=on,
             force=force,
+            json=json,
         )
     if workers or on:
         raise UsageError("--workers and --on are for several files and a folder")
     writable_or_refused(target, force)
-    lines, text = converted(sources[0], target, options)
+    with working(f"convert {sources[0]}"):
+        lines, text = converted(sources[0], target, options)
+    if json:
+        print_json({"source": sources[0], "file": str(target), "notes": lines, "text": text})
+        return FINE
     for line in lines:
         note(line)
     say(f"{target}: {text}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import FINE, note
+from marrow.cli._errors import FINE, is_quiet, note
 
 if TYPE_CHECKING:
     from marrow.report import Report
@@ -23,7 +23,6 @@ def mend(
     *,
     skip: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)] = None,
     all: Annotated[bool, Parameter(name="--all", negative=())] = False,
-    quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
@@ -40,8 +39,6 @@ def mend(
         Rules whose findings stay as they are: facing, unused-joints, ... (marrow check prints their names).
     all
         Show everything that is left, also what is only worth knowing.
-    quiet
-        Print only what fails.
     json
         Print what was done and what is left as JSON.
     allow_outside
@@ -57,7 +54,7 @@ def mend(
     from marrow.io.lint import mend as mended
 
     writable_or_refused(target, force)
-    with working(f"mend {source}", quiet=quiet):
+    with working(f"mend {source}"):
         character, report = mended(open_character(source, allow_outside=allow_outside), skip=skip or ())
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -69,7 +66,7 @@ def mend(
             {"file": str(target), "mended": done, "left": [line for line in lines if line not in done]}
         )
         return FINE
-    if quiet:
+    if is_quiet():
         return FINE
     for warning in caught:
         note(f"{target}: {warning.message}")

@@ -90,6 +90,7 @@ def retarget(
         Replace files that exist.
     """
     from marrow.cli._files import open_character, writable
+    from marrow.cli._progress import working
     from marrow.errors import FormatError, MarrowError, UnknownNameError, ValidationError
     from marrow.io import registry
 
@@ -126,7 +127,8 @@ def retarget(
             if show:
                 say(f"{name} -> {target}")
                 print(tool.map)
-            made, found = _clips(tool, source, clip, contacts, hands, rate, calibration)
+            with working(f"retarget {name}, {motions.index(name) + 1} of {len(motions)} files"):
+                made, found = _clips(tool, source, clip, contacts, hands, rate, calibration)
         except MarrowError as error:
             show_error(error if str(error).startswith(name) else f"{name}: {error}")
             code = max(
