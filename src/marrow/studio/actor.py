@@ -233,7 +233,7 @@ class StudioActor:
             animator = controller.animator
             self.stands = animator.root.matrices[None].astype(np.float32)
         self.animator: Animator = animator or self._new_animator(1)
-        self.given = animator is not None
+        self.given = animator is not None and controller is None
         """Whether a program made the animator, and may want to update it itself."""
         playing = self.animator.playback.clip if self.mode == "clip" else None
         self.clip: str | None = playing[0] if isinstance(playing, list) else playing
