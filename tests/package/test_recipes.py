@@ -23,9 +23,7 @@ STEP = re.compile(
 )
 NEXT_CODE = re.compile(r"\d+(?=,  # the next number)")  # others may have added operations since
 TESTS = re.compile(r"^\.venv/bin/python -m pytest -q (tests/.*)$", re.M)
-LEFT_OUT = shutil.ignore_patterns(
-    "__pycache__", "node_modules", ".*", "*.png", "*.webp", "*.jpg", "*.abi3.so"
-)
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".*", "*.png", "*.webp", "*.jpg")
 
 
 def section(title):
@@ -88,26 +86,39 @@ def run_in(folder, *command, **environment):
     return done.stdout
 
 
+def changes_kernels(title):
+    """Whether a recipe adds to the kernels: these are then compiled on the spot, which takes longer than the tests."""
+    return "`src/marrow/kernels/" in section(title)
+
+
+def run_tests(folder, names, **environment):
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *sorted(set(names)))
+    assert " passed" in run_in(folder, *command, **environment)
+
+
 def test_all_recipes_together_lead_to_a_tree_that_passes(clone):
-    """What they generate, the checks, and every test that they name."""
+    """What they generate, the checks, and every test that they name. Those that leave the kernels as they are come first,
+    while the modules that were built are still those of the sources."""
     assert {"Add an operation with constants", "Add a node", "Add a format", "Add a view"} < set(RECIPES)
-    made, changed, tests = [], [], []
-    for title in RECIPES:
-        new, old = follow(title, clone)
-        made, changed = made + new, changed + old
-        own = {str(p.relative_to(clone)) for p in new if p.name.startswith("test_")}
-        named = [name for line in TESTS.findall(section(title)) for name in line.split()]
-        assert own <= set(named), f"{title}: its tests are run"
-        assert own or "npm run check" in section(title), f"{title}: a recipe shows how its result is tested"
-        tests += named
+    made, changed, of_all = [], [], []
+    for kernels in (False, True):
+        tests = []
+        for title in (one for one in RECIPES if changes_kernels(one) == kernels):
+            new, old = follow(title, clone)
+            made, changed = made + new, changed + old
+            own = {str(p.relative_to(clone)) for p in new if p.name.startswith("test_")}
+            named = [name for line in TESTS.findall(section(title)) for name in line.split()]
+            assert own <= set(named), f"{title}: its tests are run"
+            assert own or "npm run check" in section(title), (
+                f"{title}: a recipe shows how its result is tested"
+            )
+            tests += named
+        of_all += [name for name in tests if name.startswith("tests/package/")]
+        run_tests(clone, set(tests) - set(of_all), **({"MARROW_KERNELS": "jit"} if kernels else {}))
     run_in(clone, sys.executable, "tools/docs/generated.py")
     page, shader = clone / "docs/operations.md", clone / "tests/gpu/golden/pose_programs_alone.wgsl"
     assert "| `NUDGE` | nudge |" in page.read_text() and "fn run_nudge(" in shader.read_text()
-    # Kernels are compiled on the spot; those of graphs take longer to compile than these few tests take in Python.
-    plain = {name for name in tests if name.startswith(("tests/graph/", "tests/io/", "tests/package/"))}
-    for some, how in ((set(tests) - plain, "jit"), (plain, "numpy")):
-        command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *sorted(some))
-        assert " passed" in run_in(clone, *command, MARROW_KERNELS=how)
+    run_tests(clone, of_all, MARROW_KERNELS="numpy")
     files = [path for path in dict.fromkeys([*made, *changed]) if path.suffix == ".py"]
     run_in(clone, sys.executable, "-m", "ruff", "check", *files)
     run_in(clone, sys.executable, "-m", "ruff", "format", "--check", *files)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import marrow as mw
 import marrow.studio
 from surroundings import HANG_SECONDS, missing
 
@@ -30,6 +31,8 @@ BONES = "s.viewport.received.get(0)?.floats('line_start').length > 0"
 """Whether the engine has drawn bones for a page."""
 STATIC = Path(marrow.studio.__file__).parent / "static"
 PICTURES_A_SECOND = 15
+NARROW = 480
+"""A window so wide has few pixels to draw, and all of the page."""
 SELDOM = """(() => {
   const ask = window.requestAnimationFrame.bind(window);
   let last = -Infinity;
@@ -40,6 +43,12 @@ SELDOM = """(() => {
   });
 })()"""
 """Lets a page draw seldom: where the processor draws, a page that moves would take all of it."""
+
+
+def coarse_mannequin() -> mw.Character:
+    """The mannequin with a fraction of its vertices, which take a processor's time, and no levels of detail."""
+    whole = mw.samples.mannequin()
+    return whole.replace(meshes=whole.reduced[1].meshes, reduced=(), lod=None)
 
 
 @contextmanager

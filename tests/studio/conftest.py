@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser import Tab, chromium
+from browser import Tab, chromium, coarse_mannequin
 
 import marrow as mw
 
@@ -29,10 +29,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def studio(browser: Any) -> Iterator[mw.StudioView]:
-    """The mannequin with its clips and its graph, and a fraction of its vertices: those take a processor's time."""
-    whole = mw.samples.mannequin()
-    coarse = whole.replace(meshes=whole.reduced[1].meshes, reduced=(), lod=None)
-    with mw.view(coarse, graph=mw.samples.mannequin_graph(), browser=False, port=0) as view:
+    with mw.view(coarse_mannequin(), graph=mw.samples.mannequin_graph(), browser=False, port=0) as view:
         yield view
 
 

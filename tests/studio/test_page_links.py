@@ -10,12 +10,13 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from browser import Tab
+from browser import NARROW, Tab
 from studio_world import small_character
 
 import marrow as mw
 from marrow.studio.browser import redirect_file
 
+SMALL = {"width": NARROW, "height": 400}
 ASK = """async (studio) => {
   const got = {};
   const told = async (name, call) => { try { got[name] = await call(); } catch (error) { got[name] = "refused"; } };
@@ -80,7 +81,7 @@ def test_the_token_goes_into_headers_alone_and_stays_with_the_tab(
     browser: Any, view: mw.StudioView, neighbour: Neighbour
 ) -> None:
     token, asked = view._address.token, []
-    tab = Tab(browser, "about:blank")
+    tab = Tab(browser, "about:blank", **SMALL)
     tab.page.on("request", lambda r: asked.append((r.url, r.headers)))
     # As a browser is started: with a file that leads on to the link.
     tab.page.goto(redirect_file(view.url).as_uri())
@@ -108,7 +109,7 @@ def test_the_token_goes_into_headers_alone_and_stays_with_the_tab(
 def test_a_page_without_its_link_says_so_and_gets_it_from_a_tab_or_a_link(
     browser: Any, view: mw.StudioView
 ) -> None:
-    tab = Tab(browser, bare(view))
+    tab = Tab(browser, bare(view), **SMALL)
     tab.page.get_by_text("opened without its link").wait_for()
     assert tab.js("s.connection.status") == "unlinked"
     # The link is opened in the same tab: only the fragment changes, nothing is loaded again.
@@ -131,7 +132,7 @@ def test_a_page_without_its_link_says_so_and_gets_it_from_a_tab_or_a_link(
 
 def test_pages_of_before_a_restart_take_the_new_link_from_any_tab(browser: Any) -> None:
     first = mw.view(small_character(), browser=False, port=0, token="a-first-token-1")
-    tab = Tab(browser, first.url).loaded()
+    tab = Tab(browser, first.url, **SMALL).loaded()
     port = first.port
     first.close()
     with mw.view(small_character(name="again"), browser=False, port=port, token="another-token-2") as second:
@@ -150,7 +151,7 @@ def test_nobody_frames_it_but_a_notebook_and_without_the_link_there_is_nothing_t
 ) -> None:
     from playwright.sync_api import Error
 
-    tab = Tab(browser, view.url).loaded()  # in the same browser, with a token of its own
+    tab = Tab(browser, view.url, **SMALL).loaded()  # in the same browser, with a token of its own
     page = tab.context.new_page()
 
     def framed(address: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import BONES, Tab
+from browser import BONES, NARROW, Tab, coarse_mannequin
 from PIL import Image
 from studio_world import small_character
 
@@ -57,7 +57,7 @@ def test_meshes_that_share_an_image_share_one_texture(small: Any) -> None:
         mw.Material("glow", base_color_texture=mw.Texture(0), emissive_texture=mw.Texture(1)),
     )
     bones = mw.Skeleton(("root",), [-1])
-    _, tab = small(mw.Character(bones, meshes, [], materials, images, name="tiles"))
+    _, tab = small(mw.Character(bones, meshes, [], materials, images, name="tiles"), width=NARROW)
     tab.loaded()
     tab.js("s.viewport.character().library.settled()")
     tab.rest()
@@ -97,7 +97,7 @@ def test_a_character_that_grows_and_wanders_stays_in_the_picture(small: Any) -> 
         mw.Track(0, "translation", times, [[0, 0, 0], [500, 0, 0], [0, -40, 0]]),
     ]
     wild = character.replace(clips=[mw.Clip("wild", character.skeleton, tracks, rate=30.0)])
-    _, tab = small(wild)
+    _, tab = small(wild, width=NARROW)
     tab.loaded()
     tab.send(type="play", playing=False)
     seen = """(() => {
@@ -206,9 +206,9 @@ def test_a_click_on_the_surface_names_the_joints_that_move_the_vertex(rig: Tab) 
 
 
 def test_compact_joints_of_a_crowd_are_decoded_as_the_engine_has_them(small: Any) -> None:
-    character = mw.samples.mannequin()
-    _, tab = small(character)
+    _, tab = small(coarse_mannequin(), width=NARROW)
     tab.loaded()
+    tab.js("s.set('shadows', false)")
     tab.send(type="clip", name="walk")
     tab.send(type="spread", on=True)
     tab.send(type="count", value=24)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,18 +49,34 @@ def seen(tab: Tab) -> np.ndarray:
     return np.array(values).reshape(-1, 3, 4)
 
 
-@pytest.fixture
-def arm(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A character that glTF can hold to the last bit of its clips."""
-    file = tmp_path / "arm.glb"
+    file = tmp_path_factory.mktemp("save") / "arm.glb"
     mw.save(small_character(), file)
     return file
 
 
-def test_a_picture_is_as_large_as_the_viewport(small: Any, arm: Path) -> None:
-    _, tab = small(arm)
-    tab.loaded()
-    tab.settle()
+@pytest.fixture(scope="module")
+def opened(browser: Any, arm: Path) -> Iterator[Tab]:
+    """A page with that character."""
+    with mw.view(str(arm), browser=False, port=0) as view:
+        tab = Tab(browser, view.url, width=900, height=560).loaded()
+        yield tab
+        assert tab.errors == []
+        tab.close()
+
+
+@pytest.fixture
+def tab(opened: Tab) -> Tab:
+    """It stands still in its first clip."""
+    opened.send(type="clip", name="wave")
+    opened.until("s.state.clip === 'wave'")
+    opened.settle()
+    return opened
+
+
+def test_a_picture_is_as_large_as_the_viewport(tab: Tab) -> None:
     tab.rest()
     name, data = saved(tab, "Picture")
     assert name == "arm-wave.png" and data[:8] == b"\x89PNG\r\n\x1a\n"
@@ -72,9 +89,7 @@ def test_a_picture_is_as_large_as_the_viewport(small: Any, arm: Path) -> None:
     )
 
 
-def test_the_exported_character_is_the_one_that_is_open(small: Any, arm: Path, tmp_path: Path) -> None:
-    _, tab = small(arm)
-    tab.loaded()
+def test_the_exported_character_is_the_one_that_is_open(tab: Tab, arm: Path, tmp_path: Path) -> None:
     name, data = saved(tab, "Export character")
     assert name == "arm.glb"
     (tmp_path / "again.glb").write_bytes(data)
@@ -90,9 +105,7 @@ def test_the_exported_character_is_the_one_that_is_open(small: Any, arm: Path, t
         np.testing.assert_array_equal(a.triangles, b.triangles)
 
 
-def test_the_copied_code_reproduces_the_pose_of_a_clip(small: Any, arm: Path) -> None:
-    _, tab = small(str(arm))
-    tab.loaded()
+def test_the_copied_code_reproduces_the_pose_of_a_clip(tab: Tab) -> None:
     tab.send(type="clip", name="bend")
     tab.send(type="seek", time=0.31)
     tab.until("s.state.clip === 'bend'")
@@ -122,11 +135,10 @@ def test_the_copied_code_reproduces_the_pose_of_a_graph(small: Any, arm: Path, t
     np.testing.assert_allclose(run(code).matrices, seen(tab), atol=2e-3)
 
 
-def test_code_is_shown_where_the_clipboard_is_closed(small: Any, arm: Path) -> None:
-    _, tab = small(str(arm))
-    tab.loaded()
+def test_code_is_shown_where_the_clipboard_is_closed(tab: Tab) -> None:
     tab.js(
-        "Object.defineProperty(navigator.clipboard, 'writeText', {value: () => Promise.reject(new Error('no'))})"
+        "Object.defineProperty(navigator.clipboard, 'writeText',"
+        " {value: () => Promise.reject(new Error('no')), configurable: true})"
     )
     save(tab, "Copy Python code")
     dialog = tab.page.get_by_role("dialog", name="Python code")
@@ -134,3 +146,4 @@ def test_code_is_shown_where_the_clipboard_is_closed(small: Any, arm: Path) -> N
     assert "import marrow as mw" in dialog.inner_text()
     dialog.get_by_role("button", name="Close").click()
     dialog.wait_for(state="detached")
+    tab.js("delete navigator.clipboard.writeText")
