@@ -3,7 +3,7 @@
     python examples/artist_pipeline.py hero.fbx takes/*.bvh -o hero_game.glb
     python examples/artist_pipeline.py                 # with a delivery made of the mannequin
 
-The same from a shell: marrow check, marrow convert --scale --facing --clips-from, marrow clip loop, marrow sheet.
+The same from a shell: marrow mend, marrow convert --clips-from, marrow clip loop, marrow sheet.
 """
 
 import argparse
@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 import marrow as mw
-from marrow.io.lint import lint
 
 BODY = [
     "pelvis",
@@ -43,21 +42,6 @@ def delivery(folder):
     return folder / "hero.glb", takes
 
 
-def brought_in(path):
-    """The character in metres, looking along +Z. What had to be done is said."""
-    hero = mw.load(path)
-    size = float(mw.bounds(hero, hero.bind_pose).size.max())
-    if size > 30:  # nobody is that tall: these are centimetres
-        print(f"  {size:.0f} m large: taken for centimetres")
-        hero = mw.load(path, scale=0.01)
-    if hero.facing is None:
-        print(f"  where it looks is not known ({hero.facing_told}): left as it is")
-    elif hero.facing[2] < 0.99:
-        print(f"  it looks along {np.round(hero.facing, 2).tolist()}: turned to +Z")
-        hero = hero.turned_to("+z")
-    return hero
-
-
 def fitted(hero, take):
     """The first motion of a file on the character, as a loop where it nearly is one, with the steps marked."""
     found = mw.load(take)
@@ -80,19 +64,19 @@ def main():
     path, takes = (wanted.character, wanted.takes) if wanted.character else delivery(Path("delivery"))
 
     print(f"{path}:")
-    hero = brought_in(path)
-    hero = hero.with_clips([fitted(hero, take) for take in takes])
-    for line in hero.report:
+    hero = mw.mend(
+        mw.load(path)
+    ).character  # units and facing come first: motion is fitted to what it stands like
+    hero, report = mw.mend(hero.with_clips([fitted(hero, take) for take in takes]))
+    left = [line for line in report if line.kind not in ("repaired", "info")]
+    for line in (*hero.report, *left):
         print(f"  {line}")
-    open_points = [finding for finding in lint(hero) if finding.severity != "info"]
-    for finding in open_points:
-        print(f"  {finding.severity}: {finding.message}")
     with warnings.catch_warnings(record=True) as told:
         mw.save(hero, wanted.out)
     for warning in told:
         print(f"  {warning.message}")
     again = mw.load(wanted.out)
-    print(f"{wanted.out}: {', '.join(again.clips)}; {len(open_points)} points left to a person")
+    print(f"{wanted.out}: {', '.join(again.clips)}; {len(left)} points left to a person")
     mw.contact_sheet(again, times=5, size=(120, 150), camera="side").save("artist_pipeline.png")
     print("artist_pipeline.png: the clips as they will be played")
 

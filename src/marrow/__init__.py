@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from marrow.controller import Controller
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
+    from marrow.io.lint import Mended, mend
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
     from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
@@ -86,6 +87,7 @@ _LATE = {
     "BoneMap": "marrow.motion",
     "Retargeter": "marrow.motion",
     "SampledClip": "marrow.animation.resampling",
+    "Mended": "marrow.io.lint",
     "Snapshot": "marrow.graph",
     "Surface": "marrow.skinning",
     "StudioView": "marrow.studio",
@@ -98,6 +100,7 @@ _LATE = {
     "load": "marrow.io",
     "load_graph": "marrow.graph",
     "lod": "marrow.lod",
+    "mend": "marrow.io.lint",
     "motion": "marrow.motion",
     "retarget": "marrow.motion",
     "sample_clips": "marrow.motion",
@@ -133,6 +136,7 @@ __all__ = [
     "Lod",
     "MarrowError",
     "Material",
+    "Mended",
     "Mesh",
     "MorphTarget",
     "Palette",
@@ -171,6 +175,7 @@ __all__ = [
     "load",
     "load_graph",
     "lod",
+    "mend",
     "motion",
     "normalize_weights",
     "pack_weights",

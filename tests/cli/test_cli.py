@@ -178,7 +178,7 @@ def test_check_finds_and_strict_fails(capsys, tmp_path):
     assert run(["check", str(path), "--strict"]) == 1
     capsys.readouterr()
     findings = json.loads(call(capsys, "check", path, "--json")[1])[0]["findings"]
-    assert {"rule", "severity", "place", "message", "remedy"} == set(findings[0])
+    assert {"rule", "severity", "place", "message", "remedy", "mended"} == set(findings[0])
 
 
 def test_convert_keeps_what_was_asked_for(hero_file, capsys, tmp_path):

@@ -37,6 +37,14 @@ def test_the_unit_of_a_bvh_is_found_and_said(hero: mw.Character, tmp_path, unit:
     assert line.kind == "info" and f"{unit:.4g} m" in line.message
 
 
+@pytest.mark.parametrize("tall", [21.5, 23.0, 30.0])
+def test_a_small_body_with_its_legs_spread_has_the_unit_of_the_others(tall: float) -> None:
+    """CMU's recordings rest 21.5 to 31 units tall, joint to joint; one unit serves all."""
+    from marrow.motion.sizes import metres
+
+    assert metres(tall) == pytest.approx(0.0254 / 0.45)
+
+
 def test_units_in_metres_converts_skeleton_and_clips(hero: mw.Character, inches) -> None:
     found = mw.load(inches, units="metres", cache=False)
     assert found.unit == 1.0
@@ -90,3 +98,18 @@ def test_a_bvh_stands_beside_a_person_at_a_persons_size(hero: mw.Character, inch
         for timed in scenes:
             points = timed.survey(np.array([0.2]), AXES)[1][0]
             assert 1.4 < np.ptp(points[:, 1]) < 2.0
+
+
+def test_info_gives_metres_and_the_unit(inches) -> None:
+    from marrow.cli._facts import facts_of
+
+    found = facts_of(mw.load(inches, cache=False), inches)
+    assert found["unit"] == pytest.approx(0.0254 / 0.45)
+    assert 1.2 < found["size"]["extent"][1] < 2.0
+
+
+def test_convert_makes_metres(inches, tmp_path) -> None:
+    from marrow.cli.convert import convert
+
+    assert convert([str(inches), str(tmp_path / "walk.glb")], units="metres") == 0
+    assert 1.2 < height(mw.load(tmp_path / "walk.glb", cache=False)) < 2.0

@@ -29,7 +29,10 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def studio(browser: Any) -> Iterator[mw.StudioView]:
-    with mw.view("mannequin", browser=False, port=0) as view:
+    """The mannequin with its clips and its graph, and a fraction of its vertices: those take a processor's time."""
+    whole = mw.samples.mannequin()
+    coarse = whole.replace(meshes=whole.reduced[1].meshes, reduced=(), lod=None)
+    with mw.view(coarse, graph=mw.samples.mannequin_graph(), browser=False, port=0) as view:
         yield view
 
 
@@ -43,8 +46,9 @@ def shared(browser: Any, studio: Any) -> Iterator[Tab]:
 
 
 @pytest.fixture
-def tab(shared: Tab) -> Tab:
-    """The page as a visitor finds it: playing the first clip, nothing picked, one character in its place."""
+def tab(shared: Tab) -> Iterator[Tab]:
+    """The page as a visitor finds it: playing the first clip, nothing picked, one character in its place. It stands still
+    afterwards: where the processor draws, a page that moves takes it from those that are looked at."""
     shared.page.set_viewport_size({"width": 1120, "height": 640})
     shared.send(type="count", value=1)
     shared.send(type="travel", on=False)
@@ -57,27 +61,31 @@ def tab(shared: Tab) -> Tab:
     for name, value in DEFAULTS.items():
         shared.js("s.set(a[0], a[1])", [name, value])
     shared.until("s.state.mode === 'clip' && s.state.clip === 'idle' && s.state.playing && s.selected === -1")
-    return shared
-
-
-@pytest.fixture
-def quiet(shared: Tab) -> None:
-    """Lets the shared page stand still: where the processor draws, two moving pages take turns."""
+    yield shared
     shared.send(type="play", playing=False)
-    shared.until("!s.state.playing")
+
+
+@pytest.fixture(scope="module")
+def visitor(browser: Any) -> Iterator[Tab]:
+    """The tab that goes from one small studio to the next."""
+    tab = Tab(browser, "about:blank")
+    yield tab
+    tab.close()
 
 
 @pytest.fixture
-def small(browser: Any) -> Iterator[Any]:
-    """Opens small studios of their own."""
+def small(visitor: Tab) -> Iterator[Any]:
+    """Opens a small studio of a test's own."""
     opened: list[Any] = []
 
     def open_one(thing: Any = None, *, width: int = 900, **options: Any) -> tuple[Any, Tab]:
+        assert not opened, "there is one tab for it"
         view = mw.view(thing, browser=False, port=0, **options)
-        tab = Tab(browser, view.url, width=width, height=560)
-        opened.extend((tab, view))
-        return view, tab
+        opened.append(view)
+        visitor.visit(view.url, width=width, height=560)
+        return view, visitor
 
     yield open_one
+    visitor.leave()
     for one in opened:
         one.close()

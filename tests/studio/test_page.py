@@ -52,9 +52,7 @@ def test_skinning_methods_differ_where_joints_twist(tab: Tab) -> None:
     assert np.abs(positions[0] - positions[1]).max() > 1e-3
 
 
-@pytest.mark.usefixtures("quiet")
-@pytest.mark.parametrize("method", ["linear", "dual_quaternion"])
-def test_scaled_and_sheared_joints_and_morphs_are_skinned_as_the_engine_does(small: Any, method: str) -> None:
+def test_scaled_and_sheared_joints_and_morphs_are_skinned_as_the_engine_does(small: Any) -> None:
     character = small_character()
     rng = np.random.default_rng(11)
     times = np.array([0.0, 1.0])
@@ -65,10 +63,10 @@ def test_scaled_and_sheared_joints_and_morphs_are_skinned_as_the_engine_does(sma
     _, tab = small(character.replace(clips=[clip]))
     tab.loaded()
     tab.send(type="seek", time=0.5)
-    assert tab.difference_to_engine(method) < 5 * SAME
+    for method in ("linear", "dual_quaternion"):
+        assert tab.difference_to_engine(method) < 5 * SAME
 
 
-@pytest.mark.usefixtures("quiet")
 def test_blended_skinning_of_a_file_equals_the_engines(small: Any, corpus: Path) -> None:
     _, tab = small(mw.load(corpus / "maya_dq_weights_7500_binary.fbx"))
     tab.loaded()
@@ -148,7 +146,7 @@ def test_dragging_the_dot_of_a_blend_space_changes_parameters_and_pose(tab: Tab)
     tab.page.mouse.up()
     assert tab.until("s.state.parameters.speed > 2.5")
     tab.until("Object.entries(s.weights).some(([path, w]) => path.includes('.points[') && w > 0.3)")
-    assert tab.pose() != before
+    tab.until("s.viewport.character().matrices.slice(0, 12 * 20).some((x, k) => x !== a[k])", before)
     tab.page.locator(".node.active", has_text=re.compile("walk|jog|run")).first.wait_for(state="attached")
 
 
@@ -189,7 +187,7 @@ def test_two_pages_watch_and_steer_one_session(tab: Tab, browser: Any, studio: A
         other.close()
 
 
-def test_the_page_comes_back_after_the_server_restarts(browser: Any, quiet: None) -> None:
+def test_the_page_comes_back_after_the_server_restarts(browser: Any) -> None:
     first = mw.view(small_character(), token="again-and-again", browser=False)
     port = first.port
     tab = Tab(browser, first.url, width=900, height=560).loaded()

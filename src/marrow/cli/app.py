@@ -46,8 +46,16 @@ _COMMANDS = {
     "check": (
         "Find what a technical artist would want to mend before a character ships.\n\n"
         "Every finding has a severity (error, warning, info), the rule that made it and a remedy. "
-        "The exit code is 1 when there are errors; with --strict also when there are warnings.",
+        "The exit code is 1 when there are errors; with --strict also when there are warnings. "
+        "What matters comes first; the rest is counted, and shown with --all.",
         "marrow check hero.fbx\nmarrow check characters/*.glb --strict",
+    ),
+    "mend": (
+        "Do what check lists and what is safe: marrow mend IN OUT.\n\n"
+        "Weights, missing tangents, units, facing, doubled and constant tracks, unused joints, calibration frames, seams "
+        "of loops. Vertices stay where they were in every clip, but for what was wrong. It says each thing it did, and "
+        "what it left to you and why.",
+        "marrow mend hero.fbx hero.glb\nmarrow mend hero.glb mended.glb --skip facing unused-joints",
     ),
     "convert": (
         "Convert a character to .glb, .gltf, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow.",
@@ -82,6 +90,14 @@ _COMMANDS = {
     "view": (
         "Open the studio: see, scrub and steer a character in the browser.",
         "marrow view fox.glb\nmarrow view hero.fbx --graph hero.json\nmarrow view before.fbx --compare after.glb",
+    ),
+    "play": (
+        "Play a character: it stands, walks, runs, turns and jumps where it is steered.\n\n"
+        "Its graph is made from the clips that names and measures tell. A body on two legs without clips gets the "
+        "mannequin's; what was found is printed. W A S D walk, Shift runs, Space jumps; so do a gamepad, "
+        "and a finger on the page.",
+        "marrow play hero.glb\nmarrow play hero.glb --window\n"
+        "marrow play hero.glb --graph hero.json --character hero_moves.glb",
     ),
     "render": (
         "Draw a picture or a video of a character.\n\n"

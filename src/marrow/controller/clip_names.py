@@ -28,10 +28,10 @@ _PLAIN = {
 }  # fmt: skip
 """Words that say nothing else about a motion."""
 _OTHER = {
-    "aim", "aiming", "attack", "block", "carry", "crawl", "crouch", "crouching", "dance", "death", "die", "dodge", "end", "fall",
-    "fast", "gun", "hit", "holding", "injured", "jump", "land", "no", "pose", "punch", "roll", "sad", "shoot", "shooting", "sit",
-    "slow", "sneak", "soft", "start", "stop", "sword", "tall", "to", "up", "down", "wave", "yes", "melee", "pistol", "rifle",
-    "hitreact", "headlow",
+    "aim", "aiming", "attack", "block", "carry", "crawl", "crouch", "crouching", "dance", "death", "die",
+    "dodge", "down", "end", "fall", "fast", "gun", "headlow", "hit", "hitreact", "holding", "injured", "jump",
+    "land", "melee", "no", "pistol", "pose", "punch", "rifle", "roll", "sad", "shoot", "shooting", "sit",
+    "slow", "sneak", "soft", "start", "stop", "sword", "tall", "to", "up", "wave", "yes",
 }  # fmt: skip
 """Words that make a motion another one: taken only where nothing plainer is there."""
 _LATER = {"jog", "jogging", "trot", "rest", "wait", "waiting", "stand", "standing", "strafe", "hop"}

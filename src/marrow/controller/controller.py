@@ -60,7 +60,6 @@ class Controller:
         self.animator = Animator(self.locomotion.character, self.locomotion.graph)
         self._ahead = math.atan2(self.locomotion.ahead[0], self.locomotion.ahead[2])
         self._drift, self._turning = np.zeros(3), False
-        self._jumped = False
         if ground is not None:
             self.animator.ground = ground
         self.put(place, facing)
@@ -181,8 +180,8 @@ class Controller:
         motion = self.animator.root.motion
         state = self.animator.state() if self.locomotion.turns else "move"
         if state in self.locomotion.turns:
-            x, y, z, w = (float(v) for v in motion.rotation)
-            self._heading = math.remainder(self._heading + 2 * math.atan2(y, w), math.tau)
+            yaw = 2 * math.atan2(float(motion.rotation[1]), float(motion.rotation[3]))
+            self._heading = math.remainder(self._heading + yaw, math.tau)
         way = quaternion.rotate(self._rotation(), np.asarray(motion.translation, np.float64))
         if in_air:
             way = way + self._drift * dt  # nothing to push against in the air

@@ -7,6 +7,7 @@ needs no names of joints.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
-from marrow.model import Character, Clip, Mesh, Pose
+from marrow.math import affine
+from marrow.model import Character, Clip, Mesh, Pose, Skeleton
 from marrow.model._derived import derived
 from marrow.motion.frames import clip_from_poses
 from marrow.motion.rig import find_rig
@@ -32,6 +34,8 @@ RATE = 60.0
 MOST_POINTS, MOST_SEEN = 6000, 700
 SLOWEST = 0.15
 """Metres a second below which nothing walks."""
+FOOT = re.compile(r"foot|feet|toe|paw|hoof|leg|ankle|wheel", re.IGNORECASE)
+"""Joints that stand on the ground, by name."""
 AGREED = 0.35
 """Frames whose speed is off by less than this part agree."""
 STEADY = 0.05
@@ -83,7 +87,7 @@ class Gait:
 
     def travelling(self, carrier: int) -> Clip:
         """The clip with this way over the ground, carried by a joint without a parent."""
-        moved = moved_by(self.pose, carrier, self.path)
+        moved = moved_by(self.clip.skeleton, self.pose, carrier, self.path)
         made = clip_from_poses(self.clip.name, self.clip.skeleton, moved, times=self.times)
         return self.clip.replace(tracks=made.tracks)
 
@@ -134,7 +138,10 @@ def _mesh_points(mesh: Mesh) -> GroundPoints:
 
 def _all_points(character: Character) -> GroundPoints:
     shown = [m for m in character.meshes if m.visible and m.vertex_count]
-    skinned = [m for m in shown if m.rigid_joint is None] or shown
+    skinned = [m for m in shown if m.rigid_joint is None]
+    # What hangs on a joint is a prop, unless the body is made of such parts.
+    if sum(m.vertex_count for m in skinned) < 0.5 * sum(m.vertex_count for m in shown):
+        skinned = shown
     if not skinned:
         carrier = carrier_of(character)
         body = np.array([carrier, *character.skeleton.descendants(carrier).tolist()])
@@ -171,11 +178,12 @@ def _foot_points(character: Character) -> GroundPoints:
     points = _all_points(character)
     rig = find_rig(character.skeleton)
     feet = [rig.chains[f"{s}_leg"][2] for s in ("left", "right") if len(rig.chains.get(f"{s}_leg", ())) > 2]
-    if rig.kind != "humanoid" or not feet:
-        return points
     below = np.zeros(len(character.skeleton), bool)
-    for foot in feet:
-        below[[foot, *character.skeleton.descendants(foot).tolist()]] = True
+    if rig.kind == "humanoid" and feet:
+        for foot in feet:
+            below[[foot, *character.skeleton.descendants(foot).tolist()]] = True
+    else:  # hands and tails may swing as low
+        below[:] = [FOOT.search(name) is not None for name in character.skeleton.names]
     mine = (points.weights * below[points.joints]).sum(axis=1) > 0.5
     return points.only(np.flatnonzero(mine)) if mine.sum() >= 6 else points
 
@@ -189,9 +197,14 @@ def stays(clip: Clip, carrier: int) -> tuple[Array, Pose, Array]:
     hips = find_rig(skeleton).joint("hips")
     model = to_model(skeleton, pose).astype(np.float64)
     seen = hips if hips >= 0 else _heaviest_below(clip, carrier)
-    whole = (model[-1, seen, :, 3] - model[0, seen, :, 3]) * LEVEL
+    net = (model[-1, :, :, 3] - model[0, :, :, 3]) * LEVEL
+    whole = net[seen]
+    # The first joint on the way down that has gone most of it carries the body in this clip.
+    chain = [seen, *clip.skeleton.ancestors(seen)][::-1]
+    far = float(np.linalg.norm(whole))
+    mover = next((j for j in chain if float(net[j] @ whole) > 0.5 * far * far), seen)
     gone = whole * (times / max(clip.duration, 1e-9))[:, None]
-    return times, moved_by(pose, carrier, -gone), whole / max(clip.duration, 1e-9)
+    return times, moved_by(skeleton, pose, mover, -gone), whole / max(clip.duration, 1e-9)
 
 
 def _heaviest_below(clip: Clip, carrier: int) -> int:
@@ -201,16 +214,18 @@ def _heaviest_below(clip: Clip, carrier: int) -> int:
     return max(below, key=lambda j: len(clip.skeleton.descendants(j)), default=carrier)
 
 
-def moved_by(pose: Pose, joint: int, by: Array) -> Pose:
-    """Poses in which a root joint is `by (T, 3)` further."""
+def moved_by(skeleton: Skeleton, pose: Pose, joint: int, by: Array) -> Pose:
+    """Poses in which a joint is `by (T, 3)` further in model space."""
     out = pose.copy()
+    parent = int(skeleton.parents[joint])
+    if parent >= 0:
+        above = to_model(skeleton, pose)[:, parent].astype(np.float64)
+        by = np.einsum("tij,tj->ti", affine.invert(above)[..., :3], by)
     out.translation[:, joint] = pose.translation[:, joint] + by
     return out
 
 
-def measure_gait(
-    character: Character, clip: Clip, carrier: int, expected: Array | None = None
-) -> Gait:
+def measure_gait(character: Character, clip: Clip, carrier: int, expected: Array | None = None) -> Gait:
     """How the character goes over the ground in a clip that walks in place, or that travels; `expected (3,)` is where to,
     as far as that is known: what moves against it is a foot on its way forward."""
     times, pose, carried = stays(clip, carrier)
@@ -234,9 +249,7 @@ def measure_gait(
     return _gait(clip, times, pose, raw, carried, size)
 
 
-def _ground_speed(
-    place: Array, level: float, size: float, step: float, expected: Array | None
-) -> Array:
+def _ground_speed(place: Array, level: float, size: float, step: float, expected: Array | None) -> Array:
     """How fast the character goes by the points that touch a ground of this height, `(T - 1, 2)`; NaN where none does."""
     over = place[..., 1] - level
     down = (over < TOUCHING * size) & (over > -1.5 * TOUCHING * size)
@@ -284,8 +297,8 @@ def _gait(clip: Clip, times: Array, pose: Pose, raw: Array, carried: Array, size
     kernel = np.ones(width) / width
     around = np.concatenate([filled[-width:], filled, filled[:width]])
     smooth = np.stack([np.convolve(around[:, k], kernel, "same") for k in (0, 1)], axis=1)[width:-width]
-    if travels:
-        smooth += mean - smooth.mean(axis=0)
+    if travels:  # its author knew
+        smooth = np.tile(mean, (len(smooth), 1))
     path = np.zeros((len(times), 3))
     path[1:, [0, 2]] = np.cumsum(smooth * step, axis=0)
     return Gait(clip, times, pose, path, path[-1] / times[-1], steady)

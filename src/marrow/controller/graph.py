@@ -1,4 +1,4 @@
-"""The graph of a character that is steered: standing to running by `speed`, aside by `strafe`, a jump, turns on the spot."""
+"""The graph of a character that is steered: standing to running by `speed`, aside by `strafe`; a jump, turns."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from marrow.graph import (
     Transition,
 )
 from marrow.graph.nodes.base import AnyNode
+from marrow.graph.root_tracks import carried_by_hips
 from marrow.model import Character
 from marrow.motion.rig import find_rig
 
@@ -61,7 +62,13 @@ def locomotion_graph(
     }
     if feet:
         moves = FootLock(
-            moves, tuple(feet), feet, radius=0.15 * size, speed=0.3 * size, height=0.08 * size, drop=0.1 * size
+            moves,
+            tuple(feet),
+            feet,
+            radius=0.15 * size,
+            speed=0.3 * size,
+            height=0.08 * size,
+            drop=0.1 * size,
         )
     states = {"move": State(moves)}
     ways: list[Transition] = []
@@ -78,15 +85,20 @@ def locomotion_graph(
     body: AnyNode = StateMachine(states, tuple(ways)) if ways else moves
     if feet:
         body = FootPlacement(body, tuple(feet), step=0.5 * size, drop=0.4 * size)
-    own = carrier == rig.joint("hips")
-    root = RootMotion(body, joint=skeleton.names[carrier], axes=("x", "z") if own else ("x", "z", "yaw"), smooth=0.0)
+    # Hips turn with every step; a joint on the ground turns with the character.
+    own = carried_by_hips(skeleton, carrier)
+    root = RootMotion(
+        body, joint=skeleton.names[carrier], axes=("x", "z") if own else ("x", "z", "yaw"), smooth=0.0
+    )
     return Graph(root, parameters, f"{character.name} locomotion".strip())
 
 
 def _space(clips: dict[Role, str], velocities: dict[Role, Array], ahead: Array, idle: AnyNode) -> AnyNode:
     """Motions by how fast they go: along a line, or in a plane where there are steps aside and back."""
     walk, run = (float(np.linalg.norm(velocities[r])) for r in ("walk", "run"))
-    nodes: dict[Role, AnyNode] = {r: clips[r] for r in ("walk", "run", "back", "left", "right") if r in clips and r in velocities}
+    nodes: dict[Role, AnyNode] = {
+        r: clips[r] for r in ("walk", "run", "back", "left", "right") if r in clips and r in velocities
+    }
     if "run" not in nodes:
         nodes["run"] = ClipNode(clips["walk"], speed=run / walk)
     if "walk" not in nodes:

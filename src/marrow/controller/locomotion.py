@@ -15,6 +15,7 @@ from marrow.controller.gait import PERSON, Gait, body_height, carrier_of, measur
 from marrow.controller.graph import locomotion_graph
 from marrow.errors import MarrowError, ValidationError
 from marrow.graph import Graph
+from marrow.graph.root_tracks import carried_by_hips
 from marrow.model import Character, Clip
 from marrow.motion.facing import axis_name, find_facing
 from marrow.motion.retarget import Retargeter
@@ -124,6 +125,7 @@ def _gaits_by_name(found: _Finding, named: dict[Role, list[Clip]]) -> None:
             gait = found.measured(clip, found.ahead)
             if gait.speed > 0 and (found.ahead is None or _angle(gait.velocity, found.ahead) < AHEAD):
                 found.gaits[role], found.clips[role] = gait, clip
+                _look_ahead(found)
                 break
         else:
             if named.get(role):
@@ -139,7 +141,9 @@ def _assumed(found: _Finding, role: Role, clip: Clip) -> None:
     path = gait.times[:, None] * way * speed
     found.gaits[role] = Gait(clip, gait.times, gait.pose, path, way * speed, False)
     found.clips[role] = clip
-    found.say(f"{clip.name!r}: what touches the ground does not tell how fast it goes; {speed:.2f} m/s are assumed")
+    found.say(
+        f"{clip.name!r}: what touches the ground does not tell how fast it goes; {speed:.2f} m/s are assumed"
+    )
 
 
 def _gaits_by_measure(found: _Finding) -> None:
@@ -165,7 +169,8 @@ def _from_mannequin(found: _Finding, roles: tuple[Role, ...]) -> None:
     character = found.character
     rig = find_rig(character.skeleton)
     if not rig.complete:
-        missing = f" (missing: {', '.join(rig.missing)})" if rig.missing and rig.kind != "quadruped" else ""
+        few = ", ".join(rig.missing[:4]) + (", ..." if len(rig.missing) > 4 else "")
+        missing = f" (missing: {few})" if few and rig.kind != "quadruped" else ""
         why = "none of its clips walks" if character.clips else "it has no clips"
         raise ValidationError(_refusal(character, f"{why}, and it has no body on two legs{missing}"))
     mannequin = samples.mannequin()
@@ -232,7 +237,7 @@ def _aside(found: _Finding, named: dict[Role, list[Clip]]) -> None:
 def _turns(found: _Finding, named: dict[Role, list[Clip]]) -> dict[Role, float]:
     """Turns on the spot whose joint on the ground turns: how far, radians to the left."""
     out: dict[Role, float] = {}
-    if found.carrier == find_rig(found.character.skeleton).joint("hips"):
+    if carried_by_hips(found.character.skeleton, found.carrier):
         return out
     for role, side in (("turn_left", 1.0), ("turn_right", -1.0)):
         for clip in named.get(role, ())[:1]:  # type: ignore[call-overload]
@@ -269,7 +274,14 @@ def _made(found: _Finding, turns: dict[Role, float]) -> Locomotion:
         velocities["walk"] = velocities["run"] / FASTER
     names = {role: clip.name for role, clip in found.clips.items()}
     graph = locomotion_graph(
-        character, names, velocities, found.ahead, found.carrier, turns, _standing_time(found), body_height(character) / PERSON
+        character,
+        names,
+        velocities,
+        found.ahead,
+        found.carrier,
+        turns,
+        _standing_time(found),
+        body_height(character) / PERSON,
     )
     for role in ("walk", "run", "back", "left", "right"):
         if role in names:

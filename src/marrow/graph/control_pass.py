@@ -6,6 +6,7 @@ out, it is made larger and the chunk goes on where it stopped.
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,15 @@ from marrow.kernels import control_tables as ct
 from marrow.kernels.control import update_graph
 from marrow.kernels.control_chunks import MOST_EVENTS, gather_chunks
 from marrow.kernels.control_tables import KeptState, Workspace
-from marrow.kernels.jobs import Job, JobChain, worth
+from marrow.kernels.jobs import Job, JobChain, Pace
 from marrow.kernels.language.kernel import CallFrame
 from marrow.kernels.memory import packed
 
 __all__ = ["ControlPass", "chunk_size"]
 
 Array = NDArray[Any]
-SECONDS_PER_NODE = 25e-9
-"""About what a node of a graph costs per instance; enough to tell whether a thread is worth it."""
+SECONDS_PER_NODE = 10e-9
+"""About what a node of a graph costs per instance, as long as nothing was measured."""
 MOST_TOLD = 1 << 21
 """Events of one update that are kept, over all instances; what is more is counted and said."""
 FEWEST, MOST, MOST_CHUNKS = 8, 64, 1024
@@ -53,6 +54,7 @@ class ControlPass:
         self.events = np.zeros(0, ct.HAPPENED)
         """Room for events, each chunk's behind that of the one before."""
         self._told = np.zeros(0, ct.HAPPENED)
+        self._pace = Pace(len(compiled.tables.nodes) * SECONDS_PER_NODE)
         self._own = [self._room_of_a_thread()]
         self.bound: tuple[Any, ...] = ()
         """The arrays that the frames were made with."""
@@ -169,10 +171,12 @@ class ControlPass:
         words[_AT["moving"]] = moving
         workers = 1
         if len(self.chunks) > 1:
-            workers = worth(count * len(self.compiled.tables.nodes) * SECONDS_PER_NODE, self.threads)
+            workers = self._pace.workers(count, self.threads)
             self._staff(workers)
         self._job.set(0, count, programs.step, workers)
+        began = perf_counter()
         self._chain.run()
+        self._pace.note(perf_counter() - began, count, workers)
         events, missed, endless = self.finish(store, programs, kept_at, dt)
         programs.kept = moving and bool(
             self._gather.words[_RESULTS + 1] or self.compiled.functions or self.compiled.keeps

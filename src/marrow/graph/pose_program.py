@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from marrow.animation.bank import ClipBank
 from marrow.errors import MarrowError, ValidationError
 from marrow.kernels import pose_programs as kernel
 from marrow.kernels.control_chunks import join_programs
-from marrow.kernels.jobs import Job, thread_count, worth
+from marrow.kernels.jobs import Job, Pace, thread_count, worth
 from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.memory import aligned_zeros, packed, readonly
 from marrow.kernels.operations import OPERATION, OPERATIONS, PoseWork, rules
@@ -26,7 +27,7 @@ __all__ = ["PoseEvaluator", "PoseProgram", "PoseProgramBuilder", "Procedurals", 
 
 Array = NDArray[Any]
 SECONDS_PER_JOINT = 12e-9
-"""About what a program takes; enough to tell whether it is worth a thread."""
+"""About what a program takes, as long as nothing was measured."""
 SECONDS_PER_COPY = 3e-9
 """About what it takes to copy an operation."""
 CHUNKS = 8
@@ -174,6 +175,7 @@ class PoseEvaluator:
         self._parents = readonly(bank.skeleton.parents[: self.joints])
         self._empty = np.zeros(0, np.float32)
         self._nothing = np.zeros((0, 0), np.float32)
+        self._pace = Pace(padded(self.joints) * SECONDS_PER_JOINT)
         self._calls = FramePool(lambda: _PoseCall(self._make_frame(), self.layout.joints))
 
     @classmethod
@@ -263,7 +265,7 @@ class PoseEvaluator:
                 raise ValidationError(
                     f"{name}: expected {count} x {sizes[name]} numbers, got shape {out.shape}"
                 )
-        workers = worth(count * padded(self.joints) * SECONDS_PER_JOINT, threads)
+        workers = 1 if threads == 1 else self._pace.workers(count, threads)
         call = self._calls.take()
         frame = call.frame
         self._bind(frame, program, memory, vectors)
@@ -273,6 +275,7 @@ class PoseEvaluator:
         for name, out in outputs.items():
             frame.lend(_OUTPUTS[name], out)
         words[_WANTED] = wanted
+        began = perf_counter()
         if workers == 1:
             words[_FIRST], words[_LAST] = 0, count
             frame.entry(frame.argument)
@@ -280,6 +283,7 @@ class PoseEvaluator:
             wrong, operation = words[_RESULT], words[_RESULT + 1]
         else:
             wrong, operation = call.run(count, workers)
+        self._pace.note(perf_counter() - began, count, workers)
         self._calls.give(call)
         if wrong >= 0:
             raise unsound(program, wrong, operation)

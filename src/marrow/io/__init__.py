@@ -20,7 +20,7 @@ from marrow.errors import (
 )
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
-from marrow.model import Character, InfluenceLimit, Mesh, _validate, limit_influences
+from marrow.model import Character, InfluenceLimit, Mesh, _late, _validate, limit_influences
 from marrow.printing import as_text, is_text
 from marrow.report import ReportBuilder
 
@@ -46,7 +46,8 @@ def load(
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
-    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`.
+    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`; or a sample by its
+    name (`"mannequin"`), where there is no file of that name.
 
     `path` may also be the bytes of a file, a file that is open for reading, or a URL (`https://...`, `s3://...`:
     through fsspec, `pip install 'marrow-engine[remote]'`). Those have no neighbours: what they refer to is missing.
@@ -140,6 +141,9 @@ def _source(what: Loadable, options: LoadOptions) -> Source:
     if isinstance(what, str) and _URL.match(what):
         return _fetched(what)
     if isinstance(what, (str, os.PathLike)):
+        sample = _late.function("samples", "file_of")(what)
+        if sample is not None:
+            return Source.open(sample)
         return Source.open(Path(what), allow_outside=options.allow_outside)
     if hasattr(what, "read"):
         data = what.read()

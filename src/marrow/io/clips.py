@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 
 import numpy as np
@@ -16,6 +17,8 @@ __all__ = ["all_tracks", "free_name", "named_clips", "share_of_joints", "with_cl
 
 # What exporters call a clip when nobody named it: the file's own name says more.
 _NAMELESS = ("mixamo.com", "take 001", "take_001", "default", "motion", "unreal take", "animation")
+
+_NUMBERED = re.compile(r"(clip|animation)_\d+")
 
 
 def with_clips_of(
@@ -98,6 +101,4 @@ def free_name(wanted: str, taken: set[str]) -> str:
 
 def _is_nameless(name: str) -> bool:
     lowered = name.lower()
-    return (
-        lowered in _NAMELESS or lowered.startswith(("clip_", "animation_")) or lowered.endswith("|mixamo.com")
-    )
+    return lowered in _NAMELESS or _NUMBERED.fullmatch(lowered) is not None or lowered.endswith("|mixamo.com")

@@ -24,7 +24,7 @@ from marrow.kernels.backend import Built, backend
 from marrow.kernels.language.kernel import CallFrame, Kernel
 from marrow.kernels.language.pool_code import HEAD, JOB, MOST_WORKERS, WORDS
 
-__all__ = ["WORTH_SECONDS", "Job", "JobChain", "in_machine_code", "thread_count", "worth"]
+__all__ = ["WORTH_SECONDS", "Job", "JobChain", "Pace", "in_machine_code", "thread_count", "worth"]
 
 Array = NDArray[Any]
 WORTH_SECONDS = 40e-6
@@ -57,6 +57,22 @@ def _quota() -> int:
 def worth(seconds: float, threads: int) -> int:
     """How many of `threads` so many seconds of work are worth."""
     return max(1, min(threads, int(seconds / WORTH_SECONDS)))
+
+
+class Pace:
+    """What one element of a job takes: a guess at first, then what the runs tell. A run that was held up by others counts for
+    little."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def workers(self, count: int, threads: int) -> int:
+        """How many of `threads` so many elements are worth."""
+        return worth(count * self.seconds, threads)
+
+    def note(self, elapsed: float, count: int, workers: int) -> None:
+        """A run over `count` elements took so long."""
+        self.seconds = min(elapsed * workers / count, 1.1 * self.seconds)
 
 
 class Job:

@@ -120,7 +120,7 @@ def skin(
     tangents: bool = True,
     morphs: Array | None = None,
     skeleton: Skeleton | None = None,
-    threads: int | None = 1,
+    threads: int | None = None,
     out: Surface | None = None,
 ) -> Surface:
     """Deforms a character, or one mesh, by a pose or a batch of poses.
@@ -134,15 +134,15 @@ def skin(
         out is not None
         and morphs is None
         and type(pose) is np.ndarray
-        and type(threads) is int
-        and threads == 1
+        and (threads is None or (type(threads) is int and threads == 1))
     ):
         known = _known_plan(thing, skinning, influences)
-        if known is not None and known.run_bound(pose, normals, tangents, out):
+        if known is not None and known.run_bound(pose, normals, tangents, out, threads):
             return out
     influences = check_options("skin", skinning, influences, out)
     normals, tangents = flag("skin", "normals", normals), flag("skin", "tangents", tangents)
-    threads = thread_count(threads)
+    if threads is not None:
+        threads = thread_count(threads)
     motion = resolve(thing, pose, skeleton, morphs)
     try:
         return _skinned(thing, motion, skinning, influences, normals, tangents, threads, out)
@@ -162,7 +162,7 @@ def _skinned(
     influences: int | None,
     normals: bool,
     tangents: bool,
-    threads: int,
+    threads: int | None,
     out: Surface | None,
 ) -> Surface:
     plan: _Plan = derived(thing, ("plan", skinning, influences), lambda: _Plan(thing, skinning, influences))
@@ -221,9 +221,9 @@ class _Plan:
             for chosen, some in members.items()
         ]
 
-    def run_bound(self, matrices: Array, normals: Any, tangents: Any, out: Any) -> bool:
+    def run_bound(self, matrices: Array, normals: Any, tangents: Any, out: Any, threads: int | None) -> bool:
         """The usual call of a program that skins every frame: one pose's matrices as kernels take them, into arrays that
-        are there. Does nothing and returns False for any other."""
+        are there, and no more than one thread's work. Does nothing and returns False for any other."""
         group = self.groups[0] if len(self.groups) == 1 else None
         if group is None or group.dual or type(out) is not Surface or matrices.dtype != FLOAT32:
             return False
@@ -238,6 +238,7 @@ class _Plan:
         shapes = ((V, 3), (V, 3), (V, 4))
         if (
             vectors < 0
+            or (threads is None and worth(group.blocks * SECONDS_PER_BLOCK * (1 + vectors), 2) > 1)
             or (vectors and not (group.layout.has_normals and (vectors == 1 or group.layout.has_tangents)))
             or matrices.shape != (len(group.palette.joints), 3, 4)
             or not matrices.flags.c_contiguous
@@ -327,7 +328,9 @@ class _Group:
         edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), F] if F > 1 else [0, F]
         return [(a, b, ("rigid", "uniform", "stretch")[kinds[a]]) for a, b in itertools.pairwise(edges)]
 
-    def run(self, motion: PoseMatrices, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
+    def run(
+        self, motion: PoseMatrices, p: Array, n: Array | None, t: Array | None, threads: int | None
+    ) -> None:
         """Writes this group's rows of the outputs."""
         layout, inputs = self.layout, {"work.matrices": motion.matrices}
         F = len(motion.matrices)
@@ -365,7 +368,7 @@ class _Group:
         first: int,
         last: int,
         vectors: int,
-        threads: int,
+        threads: int | None,
     ) -> None:
         """Poses `first..last`, which one kernel skins, on as many threads as they are worth."""
         frame = frames.take()
@@ -373,7 +376,8 @@ class _Group:
             frame.lend(name, array)
         words, count = frame.words, last - first
         words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = first, last, 0, self.blocks
-        workers = worth(count * self.blocks * SECONDS_PER_BLOCK * (1 + vectors), threads)
+        seconds = count * self.blocks * SECONDS_PER_BLOCK * (1 + vectors)
+        workers = 1 if worth(seconds, 2) == 1 else worth(seconds, thread_count(threads))
         if workers == 1:
             frame.run()
         else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import ValidationError
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
 from marrow.graph.inspection import GraphMoment
 from marrow.math import affine
@@ -29,6 +30,7 @@ from marrow.studio.travel import Travel
 from marrow.studio.wire import COMPACT_FROM, Wire
 
 if TYPE_CHECKING:
+    from marrow.controller import Controller
     from marrow.studio.drawings import PictureDrawing, ViewRequest
 
 __all__ = ["Looks", "Origin", "Picture", "StudioActor"]
@@ -193,6 +195,7 @@ class StudioActor:
         *,
         graph: Graph | None = None,
         animator: Any = None,
+        controller: Controller | None = None,
     ) -> None:
         check_character(character)
         self.character, self.slot, self.origin = character, slot, origin
@@ -225,6 +228,10 @@ class StudioActor:
         """Seconds the graph has run since it was started."""
         self.steered = Steered()
         """What was changed since, and when."""
+        self.controller, self._wish = controller, ((0.0, 0.0), False)
+        if controller is not None:
+            animator = controller.animator
+            self.stands = animator.root.matrices[None].astype(np.float32)
         self.animator: Animator = animator or self._new_animator(1)
         self.given = animator is not None
         """Whether a program made the animator, and may want to update it itself."""
@@ -280,7 +287,8 @@ class StudioActor:
         self.mode, self.clip = "graph", None
         self.ran = 0.0
         self.steered = Steered(dict(parameters))
-        self.animator = self._new_animator(self.count)
+        played = self.controller if self.count == 1 else None
+        self.animator = self._new_animator(self.count) if played is None else played.animator
         self.set_parameters(parameters)
         self.warm_up(0)
 
@@ -298,6 +306,19 @@ class StudioActor:
         """Pulls a trigger for all instances."""
         self.animator.trigger(trigger)
         self.steered.note(self.ran, trigger, None)
+
+    @property
+    def playable(self) -> bool:
+        """Whether it goes where it is steered."""
+        return self.controller is not None and self.animator is self.controller.animator
+
+    def steer(self, way: tuple[float, float], run: bool, jump: bool) -> None:
+        """Where to go from now on, x and z in the world."""
+        if self.controller is None or not self.playable:
+            raise ValidationError("nobody plays this character: open it with marrow play")
+        self._wish = way, run
+        if jump:
+            self.controller.jump()
 
     def _variety(self, name: str, low: float = -1.0) -> Array:
         """Numbers from `low` to 1, the same for an instance at all times; the first and last one, which
@@ -342,6 +363,11 @@ class StudioActor:
         if self.mode == "graph":
             seconds = max(seconds, 0.0)
             self.ran += seconds
+            if self.controller is not None and self.playable:
+                way, run = self._wish
+                self.controller.move(way, seconds, run=run)
+                self.stands = self.animator.root.matrices[None].astype(np.float32)
+                return
             self.animator.update(seconds)
             if travel is not None:
                 travel.follow_graph(self.animator)
