@@ -64,13 +64,14 @@ def main():
     path, takes = (wanted.character, wanted.takes) if wanted.character else delivery(Path("delivery"))
 
     print(f"{path}:")
-    hero = mw.mend(
+    hero, first = mw.mend(
         mw.load(path)
-    ).character  # units and facing come first: motion is fitted to what it stands like
-    hero, report = mw.mend(hero.with_clips([fitted(hero, take) for take in takes]))
-    left = [line for line in report if line.kind not in ("repaired", "info")]
-    for line in (*hero.report, *left):
-        print(f"  {line}")
+    )  # units and facing come first: motion is fitted to what it stands like
+    hero, second = mw.mend(hero.with_clips([fitted(hero, take) for take in takes]))
+    left = [line for line in second if line.kind not in ("repaired", "info")]
+    for line in (*first, *second):
+        if line.kind == "repaired" or line in left:
+            print(f"  {line}")
     with warnings.catch_warnings(record=True) as told:
         mw.save(hero, wanted.out)
     for warning in told:

@@ -3,8 +3,9 @@
     python examples/training_set.py [MOCAP_FOLDER]
 
 Without a folder, recordings are made of the mannequin's clips. All motion is put on one character, whatever rig it was
-recorded with. The model is the simplest there is, a linear one: from three moments of half a second it tells the pose a fifth of a
-second later. What it says about motion that it has not seen is measured in degrees, and drawn to training_set.png.
+recorded with. The model is the simplest there is, a linear one: from three moments of half a second it tells the pose a
+fifth of a second later. What it says about motion that it has not seen is measured in degrees, and drawn to
+training_set.png.
 """
 
 import sys
