@@ -63,8 +63,8 @@ unit: kernels samples
 bench: install  ## what the engine costs, next to C++ twins and other libraries
 	$(PY) -m marrow bench
 
-fuzz: install  ## a long run of damaged files against every reader
-	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(PY) -m pytest tests/fuzz -q
+fuzz: install  ## a long run of damaged files against every reader, and of what other tests try at random
+	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(PY) -m pytest -q tests/fuzz $$(grep -rl --include='test_*.py' 'repeats(' tests)
 
 corpus:  ## fetch the real files that tests and benchmarks compare with, into MARROW_CORPUS or ~/.cache/marrow-corpus
 	"$(PYTHON)" tests/corpus/fetch.py
