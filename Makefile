@@ -8,7 +8,7 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 .SILENT:
 
-.PHONY: demo test check unit bench fuzz docs generated corpus clean install kernels samples
+.PHONY: demo test check unit bench fuzz players docs generated corpus clean install kernels samples
 
 install: $(STAMP)
 
@@ -63,8 +63,12 @@ unit: kernels samples
 bench: install  ## what the engine costs, next to C++ twins and other libraries
 	$(PY) -m marrow bench
 
-fuzz: install  ## a long run of damaged files against every reader, and of what other tests try at random
+fuzz: install  ## a long run of damaged files against every reader, of random tests, and of jobs for the pool of threads
 	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(PY) -m pytest -q tests/fuzz $$(grep -rl --include='test_*.py' 'repeats(' tests)
+	MARROW_POOL_JOBS=$${MARROW_POOL_JOBS:-1000000} $(PY) -m pytest tests/kernels/test_jobs.py -q
+
+players: install  ## play characters without a screen and measure them: make players FILES="a.glb b.fbx"
+	$(PY) tools/check_players.py $(FILES)
 
 corpus:  ## fetch the real files that tests and benchmarks compare with, into MARROW_CORPUS or ~/.cache/marrow-corpus
 	"$(PYTHON)" tests/corpus/fetch.py

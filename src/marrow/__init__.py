@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from marrow import dataset, gpu, graph, lod, motion, pictures, rendering, samples, scene, windows
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
+    from marrow.controller import Controller
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
+    from marrow.io.lint import Mended, mend
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
     from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
@@ -75,6 +77,7 @@ _LATE = {
     "scene": "marrow.scene",
     "windows": "marrow.windows",
     "Camera": "marrow.scene",
+    "Controller": "marrow.controller",
     "Animator": "marrow.graph",
     "Bounds": "marrow.skinning",
     "Events": "marrow.graph",
@@ -84,6 +87,7 @@ _LATE = {
     "BoneMap": "marrow.motion",
     "Retargeter": "marrow.motion",
     "SampledClip": "marrow.animation.resampling",
+    "Mended": "marrow.io.lint",
     "Snapshot": "marrow.graph",
     "Surface": "marrow.skinning",
     "StudioView": "marrow.studio",
@@ -96,6 +100,7 @@ _LATE = {
     "load": "marrow.io",
     "load_graph": "marrow.graph",
     "lod": "marrow.lod",
+    "mend": "marrow.io.lint",
     "motion": "marrow.motion",
     "retarget": "marrow.motion",
     "sample_clips": "marrow.motion",
@@ -117,6 +122,7 @@ __all__ = [
     "Character",
     "Clip",
     "Clips",
+    "Controller",
     "Curve",
     "DirectionalLight",
     "Environment",
@@ -130,6 +136,7 @@ __all__ = [
     "Lod",
     "MarrowError",
     "Material",
+    "Mended",
     "Mesh",
     "MorphTarget",
     "Palette",
@@ -168,6 +175,7 @@ __all__ = [
     "load",
     "load_graph",
     "lod",
+    "mend",
     "motion",
     "normalize_weights",
     "pack_weights",

@@ -178,7 +178,7 @@ def test_check_finds_and_strict_fails(capsys, tmp_path):
     assert run(["check", str(path), "--strict"]) == 1
     capsys.readouterr()
     findings = json.loads(call(capsys, "check", path, "--json")[1])[0]["findings"]
-    assert {"rule", "severity", "place", "message", "remedy"} == set(findings[0])
+    assert {"rule", "severity", "place", "message", "remedy", "mended"} == set(findings[0])
 
 
 def test_convert_keeps_what_was_asked_for(hero_file, capsys, tmp_path):
@@ -359,7 +359,10 @@ def test_samples_are_listed(capsys):
 
 
 def test_samples_stand_in_for_files(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(mw.samples, "load", lambda name: hero())
+    (tmp_path / "built").mkdir()
+    for name in mw.samples.NAMES:
+        mw.save(hero(), tmp_path / "built" / f"{name}.marrow")
+    monkeypatch.setattr(mw.samples, "BUILT", tmp_path / "built")
     monkeypatch.chdir(tmp_path)
     assert "hips" in call(capsys, "info", "mannequin")[1]
     assert call(capsys, "convert", "mannequin", "m.glb", "--scale", 2)[0] == 0

@@ -137,6 +137,9 @@ info hero.glb --json
 check hero.glb walk.bvh broken.glb
 check hero.glb --json
 check hero.glb broken.glb --html page.html --no-pictures -f
+mend hero.glb out.glb -f --all
+play hero.glb --graph played.json -f
+mend hero.glb out.glb -f --json
 convert hero.glb out.glb -f
 convert hero.marrow out.gltf -f
 convert hero.glb out.usda -f

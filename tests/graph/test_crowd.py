@@ -29,6 +29,7 @@ from marrow.graph import (
 )
 from marrow.graph.control import GraphControl
 from marrow.kernels import control as control_kernel
+from marrow.kernels import control_chunks, jobs
 from surroundings import repeats
 
 STICK = character(
@@ -119,11 +120,14 @@ def test_a_batch_of_n_is_n_single_runs():
             np.testing.assert_array_equal(solo.events.time, crowd.events.time[mine])
 
 
-def test_the_compiled_control_pass_does_what_the_plain_one_does():
+def test_the_compiled_control_pass_does_what_the_plain_one_does(monkeypatch):
     rng = np.random.default_rng(4)
     compiled = mw.graph.compile_graph(everything(), STICK)
     fast, plain = GraphControl(compiled, 3), GraphControl(compiled, 3)
-    frame = plain._framed()
+    monkeypatch.setattr(jobs, "_native", lambda kernel: None)
+    plain.update(np.zeros(3))
+    fast.update(np.zeros(3))
+    frame = plain.kernels._frame
     frame.entry, frame.argument = control_kernel.update_graph.run_plainly, frame
     for step in range(30):
         for control in (fast, plain):
@@ -156,7 +160,7 @@ def test_threads_compute_the_same_poses():
         np.testing.assert_array_equal(one.instance, three.instance)
         np.testing.assert_array_equal(one.time, three.time)
         np.testing.assert_array_equal(crowds[0].root.motion.translation, crowds[1].root.motion.translation)
-    assert len(crowds[1]._runtime.control._parts) == 3
+    assert len(crowds[1]._runtime.control.kernels.chunks) == 63
     with pytest.raises(mw.MarrowError, match="threads"):
         mw.Animator(STICK, threads=0)
 
@@ -379,15 +383,15 @@ def test_room_grows_only_where_it_is_short():
     graph = Graph(
         StateMachine({"a": State("walk"), "b": State("run")}, (there, back)), {"go": Parameter("bool", False)}
     )
-    crowd = mw.Animator(STICK, graph, count=64)
+    crowd = mw.Animator(STICK, graph, count=64, threads=1)
     control, rooms = crowd._runtime.control, []
     for k in range(16):
         crowd["go"] = k % 2 == 0
         crowd.update(0.05)
-        rooms.append((len(control._events), len(control.programs.operations)))
+        rooms.append((len(control.kernels.events), len(control.programs.operations)))
         crowd.instances.reset([0])
     assert len(set(rooms[1:])) == 1
-    assert rooms[-1][0] == 4 * control_kernel.MOST_EVENTS
+    assert rooms[-1][0] == 4 * control_chunks.MOST_EVENTS
 
 
 def test_rooms_hold_all_that_long_steps_tell():
@@ -395,8 +399,8 @@ def test_rooms_hold_all_that_long_steps_tell():
     crowd = mw.Animator(STICK, graph, count=3)
     crowd.update(100.0)
     assert np.bincount(crowd.events.instance).tolist() == [5000] * 3
-    before = len(crowd._runtime.control._events)
+    before = len(crowd._runtime.control.kernels.events)
     assert before <= 4 * 3 * 5000
     for _ in range(3):
         crowd.update(100.0)
-    assert len(crowd._runtime.control._events) == before
+    assert len(crowd._runtime.control.kernels.events) == before

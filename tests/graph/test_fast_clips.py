@@ -9,8 +9,8 @@ import pytest
 
 import marrow as mw
 from marrow.graph import ClipNode, Graph, Parameter, Speed
-from marrow.graph import control as graph_control
-from marrow.kernels.control import MOST_EVENTS
+from marrow.graph import control_pass as graph_control
+from marrow.kernels.control_chunks import MOST_EVENTS
 
 SPEED = {"speed": Parameter(default=1.0)}
 
@@ -28,11 +28,11 @@ def test_a_crowd_at_a_mad_speed_keeps_some_events_of_each_and_says_how_many_it_d
     clock: mw.Character, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(graph_control, "MOST_TOLD", 1 << 15)
-    crowd = mw.Animator(clock, Graph(ClipNode("round", speed="speed"), SPEED), count=40)
+    crowd = mw.Animator(clock, Graph(ClipNode("round", speed="speed"), SPEED), count=40, threads=1)
     crowd["speed"] = 1e12
     with caplog.at_level(logging.WARNING):
         crowd.update(1 / 64)
-    assert len(crowd._runtime.control._events) <= 1 << 15
+    assert len(crowd._runtime.control.kernels.events) <= 1 << 15
     told = np.bincount(crowd._runtime.control.events["instance"], minlength=40)
     assert told.min() >= ((1 << 15) - 2 * MOST_EVENTS) // 40
     assert told[0] == told[20], "no instance takes the room of another"
@@ -66,5 +66,5 @@ def test_a_long_step_that_has_more_to_tell_than_there_is_room_for_ends(
     solo = mw.Animator(clock, Graph(ClipNode("round", speed=1e9)))
     with caplog.at_level(logging.WARNING):
         solo.update(86_400.0)
-    assert len(solo._runtime.control._events) <= 1 << 15
+    assert len(solo._runtime.control.kernels.events) <= 1 << 15
     assert "events and 0 pose operations were dropped" in caplog.text

@@ -36,7 +36,7 @@ P = {"go": Parameter("bool", False), "x": Parameter(default=0.5)}
 def samples(m, n=0):
     """How often a clip is sampled in an update, in all programs."""
     programs = m._runtime.control.programs
-    rows = [r for k in range(len(programs.heads)) for r in programs.program(k).operations(n)]
+    rows = [r for k in range(len(programs)) for r in programs.program(k).operations(n)]
     return sum(code in (op.SAMPLE, op.ACCUMULATE) for code, *_ in rows)
 
 

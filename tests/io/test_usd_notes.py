@@ -373,3 +373,11 @@ def test_what_other_programs_do_not_see_is_said_once(tmp_path: Path) -> None:
     assert "coarser levels of detail are left out" in levels
     assert len(lines.splitlines()) < 10
     assert saved(small().replace(materials=(), meshes=()), tmp_path / "small.usda") == []
+
+
+def test_names_that_most_files_have_are_no_loss(tmp_path: Path) -> None:
+    plain = small().replace(materials=(), meshes=())
+    named = plain.replace(extras={"scene": {"name": "Scene"}, "skins": {"body": {"name": "Armature"}}})
+    assert saved(named, tmp_path / "named.usda") == []
+    noted = plain.replace(extras={"scene": {"extras": {"author": "Ada"}}})
+    assert "extras" in "\n".join(saved(noted, tmp_path / "noted.usda"))

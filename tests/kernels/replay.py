@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import marrow as mw
+from marrow.kernels import jobs
 
 sys.path.append(str(Path(__file__).parents[1]))
 
@@ -160,19 +161,14 @@ def check_independence(character: mw.Character, pose: mw.Pose, skinning: str, wh
         for field in ("positions", "normals", "tangents"):
             if getattr(one, field) is not None:
                 same(getattr(one, field), getattr(whole, field)[k], "the size of the batch")
-    import marrow.skinning.threads as threads
-
-    worth, threads.WORTH_SECONDS = threads.WORTH_SECONDS, 1e-9
-    import marrow.skinning.deform as deform
-
-    kept, deform.WORTH_SECONDS = deform.WORTH_SECONDS, 1e-9
+    worth, jobs.WORTH_SECONDS = jobs.WORTH_SECONDS, 1e-9
     try:
         same(mw.skin(character, pose, skinning=skinning, threads=3).positions, whole.positions, "threads")
         same(
             mw.skin(character, pose[1], skinning=skinning, threads=3).positions, whole.positions[1], "threads"
         )
     finally:
-        threads.WORTH_SECONDS, deform.WORTH_SECONDS = worth, kept
+        jobs.WORTH_SECONDS = worth
 
 
 def sampled(characters: dict[str, mw.Character]) -> dict[str, str]:

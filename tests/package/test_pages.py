@@ -59,20 +59,91 @@ def commands(page: str) -> list[str]:
     return [re.split(r"\s{2,}", line.strip())[0] for line in lines]
 
 
-def test_the_korean_front_page_has_the_same_code_commands_and_pictures() -> None:
-    english, korean = "README.md", "README.ko.md"
-    ours, theirs = blocks(english, "python"), blocks(korean, "python")
-    assert [ast.dump(ast.parse(code)) for code in ours] == [ast.dump(ast.parse(code)) for code in theirs]
-    assert commands(english) == commands(korean)
-    pictures = [
-        re.findall(r"!\[[^\]]+\]\(([^)]+)\)", (ROOT / page).read_text(encoding="utf-8"))
-        for page in (english, korean)
+def outline(page: str) -> dict[str, list[Any]]:
+    """What a front page is made of, apart from its words."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    rows = [line for line in prose.splitlines() if line.startswith("|")]
+    links = re.findall(r"\]\(([^)]+)\)", prose)
+    return {
+        "headings": [len(mark) for mark in re.findall(r"^(#+) ", prose, re.M)],
+        "points below each heading": [
+            len(re.findall(r"^- ", part, re.M)) for part in re.split(r"^#+ ", prose, flags=re.M)
+        ],
+        "rows": [len(row.split("|")) for row in rows],
+        "figures in rows": [re.findall(r"\d[\d.,]*", row) for row in rows],
+        "figures in words": sorted(re.findall(r"\d+(?:\.\d+)?", re.sub(r"(?<=\d),(?=\d)", "", prose))),
+        "links": sorted(link for link in links if not link.startswith("README")),
+        "code": [ast.dump(ast.parse(code)) for code in blocks(page, "python")],
+        "commands": commands(page),
+        "names": sorted(re.findall(r"`([^`]+)`", prose)),
+        "pictures": re.findall(r"!\[[^\]]+\]\(([^)]+)\)", prose),
+    }
+
+
+def test_the_korean_front_page_says_all_that_the_english_one_says() -> None:
+    english, korean = outline("README.md"), outline("README.ko.md")
+    for part, ours in english.items():
+        assert ours and korean[part] == ours, part
+    text = (ROOT / "README.ko.md").read_text(encoding="utf-8")
+    assert sum("가" <= letter <= "힣" for letter in text) > 2000
+    for link in english["links"]:
+        assert (ROOT / link.partition("#")[0]).exists(), link
+
+
+def test_the_front_page_begins_with_a_picture_that_moves_and_ends_with_figures() -> None:
+    image = needed("PIL.Image")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = ROOT / outline("README.md")["pictures"][0]
+    with image.open(first) as moving:
+        assert moving.n_frames >= 40 and moving.info["loop"] == 0, "it moves, for ever"
+    assert first.stat().st_size < 1.5e6
+    makers = [
+        path for path in (ROOT / "tools" / "docs").glob("*.py") if f'"{first.name}"' in path.read_text()
     ]
-    assert pictures[0] == pictures[1] and pictures[0]
-    text = (ROOT / korean).read_text(encoding="utf-8")
-    assert sum("가" <= letter <= "힣" for letter in text) > 900
-    for link in re.findall(r"\]\(([^):]+)\)", text):
-        assert (ROOT / link).exists(), link
+    assert len(makers) == 1, "one command makes it"
+    jobs = ["examples/small_game.py", "examples/artist_pipeline.py", "examples/training_set.py"]
+    order = [first.name, "make demo", "## Ten lines", *jobs, "## Measured"]
+    places = [text.index(word) for word in order]
+    assert places == sorted(places)
+    for job in jobs:
+        assert (ROOT / job).exists()
+
+
+def test_the_recipes_of_the_front_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first code is run by test_first_steps.py."""
+    for module in ("wgpu", "pyarrow"):
+        needed(module)
+    lines = [line for line in commands("README.md") if line.startswith("marrow ")]
+    assert len(lines) > 14
+    for line in lines:
+        _, bound, *_ = app.parse_args(shlex.split(line)[1:], exit_on_error=False, print_error=False)
+        assert bound is not None, line
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MARROW_CACHE", "off")
+    body = mw.samples.mannequin().replace(reduced=())
+    walk = body.clips["walk"]
+    mw.save(body.replace(clips=[body.clips["idle"], walk, body.clips["run"]]), "hero.glb")
+    Path("mocap").mkdir()
+    mw.save(body.replace(clips=[walk.then(walk, 0.0)]), "mocap/walk.marrow")
+    (build,) = (line for line in lines if "dataset build" in line and "--character" in line)
+    assert run([*shlex.split(build)[1:], "--workers", "0"]) == 0
+    window, frames = mw.window, []
+
+    def briefly(*things: Any, **options: Any) -> Any:
+        made = window(*things, **options, offscreen=True, frames=30)
+        for frame in made:
+            made.inputs.key("w", True)
+            frames.append(frame)
+            yield frame
+
+    monkeypatch.setattr(mw, "window", briefly)
+    world: dict[str, Any] = {}
+    for code in blocks("README.md", "python")[1:]:
+        exec(compile(code, "README.md", "exec"), world)
+    assert len(frames) == 30
+    assert world["player"].place[2] > 0.1, "it has walked the way it looks"
+    assert world["train"].array("contacts").shape[1:] == (32, 4)
 
 
 @pytest.fixture

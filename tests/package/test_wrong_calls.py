@@ -81,6 +81,7 @@ CALLS = {
     WHOLE.mesh: {"name": "random"},
     WHOLE.with_variant: {"name": None},
     WHOLE.with_meshes: {"change": lambda mesh: mesh, "factor": 1.0},
+    WHOLE.with_clips: {"clips": [CLIP]},
     WHOLE.replace: {"meshes": WHOLE.meshes},
     WHOLE.converted: {
         "world": "unreal", "up": None, "forward": None, "handedness": None, "units": None, "back": False,
@@ -112,7 +113,8 @@ CALLS = {
     },
     mw.blend: {"poses": [BONES.rest, BONES.rest], "weights": [0.5, 0.5]},
     mw.sample_clips: {"clips": [CLIP], "which": [0, 0], "time": [0.0, 0.5], "loop": True},
-    mw.retarget: {"clip": CLIP, "onto": WHOLE, "source": None, "map": None, "hands": False, "scale": 1.0, "units": 1.0},
+    mw.retarget: {"clip": CLIP, "onto": WHOLE, "source": None, "map": None, "hands": False, "scale": 1.0, "units": 1.0,
+                  "calibration": "drop"},
     mw.samples.load: {"name": "mannequin"},
     mw.samples.mannequin: {"influences": 8},
     mw.samples.lizard: {"influences": 8},

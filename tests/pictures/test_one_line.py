@@ -255,6 +255,17 @@ def test_videos_show_what_pictures_show(hero, tmp_path):
     )
 
 
+def test_a_turntable_plays_the_first_clip(hero, tmp_path):
+    first = next(iter(hero.clips.values()))
+    made = mw.render_video(hero, tmp_path / "a.gif", turntable=True, rate=3 / first.duration, **SMALL)
+    assert made.frames == 3, "as long as the clip"
+    named = mw.render_video(
+        hero, tmp_path / "b.gif", turntable=True, clip=first.name, rate=3 / first.duration, **SMALL
+    )
+    assert named.frames == 3
+    assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
+
+
 def test_a_turntable_goes_round_once(hero, tmp_path):
     still = hero.replace(clips=())
     made = mw.render_video(

@@ -30,6 +30,7 @@ MESSAGES = [
     p.SetParameter("armed", True),
     p.SetParameter("aim", (0.0, 1.0, 2.0)),
     p.Fire("jump"),
+    p.Steer(0.5, -1.0, True, False),
     p.SetCount(200),
     p.Spread(True),
     p.SetTravel(True),

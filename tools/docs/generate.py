@@ -1,4 +1,4 @@
-"""Makes docs/benchmarks.md, the table in the README and the pictures from one run on this machine, and what
+"""Makes docs/benchmarks.md, the table of the front pages and the pictures from one run on this machine, and what
 `make generated` makes.
 
 make docs
@@ -18,6 +18,7 @@ GROUPS = {
     "core on AVX2": ("Skinning and poses, on AVX2 (twins built for it too)", {"MARROW_KERNELS": "v3"}),
     "io": ("Loading files", {}),
     "graph": ("Animation graphs", {}),
+    "threads": ("Crowds on every core", {}),
     "lod": ("Levels of detail", {}),
     "studio": ("The studio", {}),
     "gpu": ("On a GPU in software", {}),
@@ -32,6 +33,10 @@ MEASURED = {
 }
 """What was measured on other machines with `marrow bench GROUP --json`, kept in docs/measured."""
 MARK = "<!-- benchmarks -->"
+FRONT_PAGES = {
+    "README.md": "| | marrow | against | their time |",
+    "README.ko.md": "| | marrow | 비교 대상 | 상대의 시간 |",
+}
 
 
 def bench(group: str, environment: dict[str, str]) -> dict:
@@ -64,7 +69,7 @@ def main() -> None:
         pages += [f"## {title}", "", f"`marrow bench {group}`", "", body, ""]
     (ROOT / "docs" / "benchmarks.md").write_text("\n".join(pages))
 
-    rows = ["| | marrow | against | their time |", "| --- | --: | --- | --: |"]
+    rows = ["| --- | --: | --- | --: |"]
     for contest in measured["core"]["contests"]:
         first, *others = contest["rows"]
         for other in others:
@@ -75,11 +80,14 @@ def main() -> None:
                 )
     subprocess.run([sys.executable, str(ROOT / "tools" / "docs" / "generated.py")], check=True)
     if "--no-pictures" not in sys.argv:
-        subprocess.run([sys.executable, str(ROOT / "tools" / "docs" / "pictures.py")], check=True)
-    readme = ROOT / "README.md"
-    head, _, tail = readme.read_text().partition(MARK)
-    _, _, rest = tail.partition("\n## ")
-    readme.write_text(f"{head}{MARK}\n" + "\n".join(rows) + f"\n\n## {rest}")
+        for script in ("pictures.py", "front_page.py"):
+            subprocess.run([sys.executable, str(ROOT / "tools" / "docs" / script)], check=True)
+    for name, titles in FRONT_PAGES.items():
+        readme = ROOT / name
+        head, _, tail = readme.read_text(encoding="utf-8").partition(MARK)
+        _, _, rest = tail.partition("\n## ")
+        table = "\n".join([titles, *rows])
+        readme.write_text(f"{head}{MARK}\n{table}\n\n## {rest}", encoding="utf-8")
 
 
 main()

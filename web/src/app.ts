@@ -2,6 +2,7 @@
 import { Connection, type Status } from "./connection";
 import { Flow } from "./flow";
 import { Images } from "./images";
+import { Player } from "./play";
 import { keepOptions, loadOptions, type ViewOptions, viewsOf, viewsText } from "./options";
 import {
   type Changed, type CharacterInfo, type ClientMessage, type Difference, type Frame, type Hello, type HistoryEntry, type Live, MAX_UPLOAD_FILES, type State, type SetViews, type Stats, type UploadOffer, type ViewChoice,
@@ -52,6 +53,8 @@ export class App {
   readonly images = new Images(this.connection);
   readonly options = loadOptions();
   readonly viewport: Viewport;
+  /** What steers a character that is played. */
+  readonly player: Player;
   hello: Hello | null = null;
   state: State | null = null;
   live: Live | null = null;
@@ -89,6 +92,7 @@ export class App {
     // The answer travels while the page is put together.
     this.connection.start();
     this.viewport = new Viewport(this.options);
+    this.player = new Player(this);
     this.viewport.onPick = (joint) => this.select(joint);
     this.viewport.onSight = (seen) => this.emit("sight", seen);
     this.viewport.onLook = (look) => this.sendLatest("look", look);

@@ -54,14 +54,17 @@ export function listenToKeys(app: App, help: HTMLDialogElement): void {
       chooseCharacter(0);
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey) app.viewport.flight.stop();
+    if (event.ctrlKey || event.metaKey || event.altKey) {
+      app.viewport.flight.stop();
+      app.player.stop();
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]") && key !== "?") return;
     if (target.matches("input:not([type=range]):not([type=checkbox]), select, textarea")) return;
     const arrows = key.startsWith("arrow") || key === "home";
     if (arrows && target.matches("input[type=range], [role=radio], [role=tab]")) return;
     if (key === " " && target.matches("button, input")) return;
-    if (app.viewport.flight.press(key, event.shiftKey)) {
+    if (app.player.press(key) || app.viewport.flight.press(key, event.shiftKey)) {
       event.preventDefault();
       return;
     }
@@ -74,5 +77,8 @@ export function listenToKeys(app: App, help: HTMLDialogElement): void {
     else if (toggled) app.toggle(toggled);
     else if (view) app.toggleView(view);
   });
-  window.addEventListener("keyup", (event) => app.viewport.flight.release(letter(event), event.shiftKey));
+  window.addEventListener("keyup", (event) => {
+    app.player.release(letter(event));
+    app.viewport.flight.release(letter(event), event.shiftKey);
+  });
 }

@@ -91,7 +91,7 @@ function start(root: HTMLElement): void {
 
   // -- the viewport and what lies over it -------------------------------------------------------------------------
   const paneNames = h("div", { class: "panes", "aria-hidden": "true" }, h("span", {}), h("span", {}));
-  const main = h("main", { class: "stage" }, app.viewport.element, paneNames, ...notices(app));
+  const main = h("main", { class: "stage" }, app.viewport.element, paneNames, app.player.stick, ...notices(app));
   root.append(
     top,
     h("aside", { class: "side left", "aria-label": "Clips and joints" }, left.element, edges.left.element),

@@ -286,6 +286,15 @@ export interface Fire {
   name: string;
 }
 
+/** Where a character that is played shall go, x and z in the world, at most 1 long; it goes on until told otherwise. `jump` jumps once. */
+export interface Steer {
+  type: "steer";
+  x: number;
+  z: number;
+  run?: boolean;
+  jump?: boolean;
+}
+
 /** How many instances there are. */
 export interface SetCount {
   type: "count";
@@ -431,7 +440,7 @@ export interface HistoryEntry {
   at: number;
 }
 
-/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. `second_clip`: what the character in slot 1 plays. */
+/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says. */
 export interface State {
   type: "state";
   mode: "clip" | "graph";
@@ -457,6 +466,7 @@ export interface State {
   redo: string | null;
   max_count: number;
   second_clip: string | null;
+  playable: boolean;
 }
 
 /** Where an instance is in one machine: `progress` from 0 to 1 while it goes there from `source`. */
@@ -973,7 +983,7 @@ export interface UploadAnswer {
 }
 
 export type ClientMessage =
-  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | SetCount | Spread | SetTravel | Select | Look | SetViews | SetLevel | Accept | Advance | SetRange | ReadyGraph | EditClip | Undo | Redo | Open | Settle | CloseSlot | Ack;
+  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | Steer | SetCount | Spread | SetTravel | Select | Look | SetViews | SetLevel | Accept | Advance | SetRange | ReadyGraph | EditClip | Undo | Redo | Open | Settle | CloseSlot | Ack;
 
 export type ServerMessage =
   Hello | State | Live | Stats | Progress | Failure | Changed;

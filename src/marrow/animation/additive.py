@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from marrow.animation.kinematics import check_pose
 from marrow.animation.resampling import resampled, unpack_rows
@@ -13,9 +14,23 @@ from marrow.model import _validate
 from marrow.model.clip import Clip, Track
 from marrow.model.pose import Pose
 
-__all__ = ["additive"]
+__all__ = ["additive", "sample_shown"]
 
 STILL = 1e-6
+
+
+def sample_shown(clip: Clip, time: ArrayLike) -> Pose:
+    """The poses in which a clip is shown: its own; of an additive one, which is a difference, over the rest pose."""
+    pose = sample(clip, time)
+    if not clip.additive:
+        return pose
+    rest = clip.skeleton.rest
+    return Pose(
+        rest.translation + pose.translation,
+        quaternion.multiply(rest.rotation, pose.rotation),
+        rest.scale * pose.scale,
+        rest.morphs + pose.morphs,
+    )
 
 
 @told_at_the_call

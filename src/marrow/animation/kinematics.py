@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.kernels import poses
-from marrow.kernels.memory import readonly
+from marrow.kernels.memory import RESULTS, readonly
 from marrow.math import affine, transform
 from marrow.model import _validate
 from marrow.model.character import Character, Palette
@@ -36,10 +36,10 @@ def check_pose(skeleton: Skeleton, pose: Pose) -> None:
 
 
 def output(name: str, shape: tuple[int, ...], out: Array | None, **others: Array | None) -> Array:
-    """`out` checked, or a new float32 array. `out` must be C-contiguous so that kernels write straight into it, and share
-    no memory with `others`: what is read, or written elsewhere."""
+    """`out` checked, or a float32 array that nobody else sees. `out` must be C-contiguous so that kernels write straight
+    into it, and share no memory with `others`: what is read, or written elsewhere."""
     if out is None:
-        return np.empty(shape, np.float32)
+        return RESULTS.take(shape)
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != FLOAT32:
         kind = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
         raise ValidationError(f"{name}: expected a float32 array of shape {shape}, got {kind}")

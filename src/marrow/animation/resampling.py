@@ -95,7 +95,7 @@ class SampledClip(Asset):
         Q, J, M = len(query), len(self.skeleton), len(self.skeleton.morph_names)
         outputs = [np.empty(shape, np.float32) for shape in ((Q, J, 3), (Q, J, 4), (Q, J, 3), (Q, M))]
         if Q:
-            frames: FramePool = derived(self, "sampling", lambda: FramePool(self._frame))
+            frames: FramePool[CallFrame] = derived(self, "sampling", lambda: FramePool(self._frame))
             frame = frames.take()
             for name, array in zip(("query", "t_out", "r_out", "s_out", "m_out"), (query, *outputs)):
                 frame.lend(name, array)

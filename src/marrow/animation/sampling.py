@@ -61,7 +61,7 @@ def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
         outputs[0][:], outputs[1][:], outputs[2][:], outputs[3][:] = 0, (0, 0, 0, 1), 1, 0
     table = clip.tracks.table
     if len(table) and len(query):
-        frames: FramePool = derived(clip, "sampling", lambda: FramePool(lambda: _frame(clip)))
+        frames: FramePool[CallFrame] = derived(clip, "sampling", lambda: FramePool(lambda: _frame(clip)))
         frame = frames.take()
         for name, array in zip(("query", "t_out", "r_out", "s_out", "m_out"), (query, *outputs)):
             frame.lend(name, array)

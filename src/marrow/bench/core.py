@@ -61,17 +61,23 @@ def _skinning(body: Character, matrices: np.ndarray, twins: Twins | None) -> lis
     p, n, t = (np.empty((V, w), np.float32) for w in (3, 3, 4))
     out, full = Surface(p.copy()), Surface(p.copy(), n.copy(), t.copy())
     linear = Contest("linear blend, positions", "vertex", V)
-    linear.entries["marrow"] = lambda: skin(body, matrices, normals=False, out=out)
+    linear.entries["marrow"] = lambda: skin(body, matrices, normals=False, out=out, threads=1)
     vectors = Contest("linear blend, positions + normals + tangents", "vertex", V)
-    vectors.entries["marrow"] = lambda: skin(body, matrices, out=full)
+    vectors.entries["marrow"] = lambda: skin(body, matrices, out=full, threads=1)
     dual = Contest("dual quaternion, positions", "vertex", V)
-    dual.entries["marrow"] = lambda: skin(body, matrices, skinning="dual_quaternion", normals=False, out=out)
+    dual.entries["marrow"] = lambda: skin(
+        body, matrices, skinning="dual_quaternion", normals=False, out=out, threads=1
+    )
     larger = matrices.copy()
     larger[1::7, :, :3] *= 1.3
     scaled = Contest("dual quaternion, some joints scaled alike in all ways, positions", "vertex", V)
-    scaled.entries["marrow"] = lambda: skin(body, larger, skinning="dual_quaternion", normals=False, out=out)
+    scaled.entries["marrow"] = lambda: skin(
+        body, larger, skinning="dual_quaternion", normals=False, out=out, threads=1
+    )
     tidy = body.replace(meshes=(mesh.reordered(),))
-    linear.entries["marrow, mesh.reordered()"] = lambda: skin(tidy, matrices, normals=False, out=out)
+    linear.entries["marrow, mesh.reordered()"] = lambda: skin(
+        tidy, matrices, normals=False, out=out, threads=1
+    )
     if twins is not None:
         straight, led = _arrays(layout_of(body)), _arrays(layout_of(body, lead_first=True))
         linear.entries[TWIN] = twins.prepared("twin_linear", 0, 1, P, V, *straight, matrices, p, n, t)
@@ -109,7 +115,7 @@ def _real(body: Character, twins: Twins | None) -> Contest:
     V, P = body.vertex_count, len(matrices)
     contest = Contest(f"linear blend, positions: {body.name}, {V:,} vertices", "vertex", V)
     out = Surface(np.empty((V, 3), np.float32))
-    contest.entries["marrow"] = lambda: skin(body, matrices, normals=False, out=out)
+    contest.entries["marrow"] = lambda: skin(body, matrices, normals=False, out=out, threads=1)
     if twins is not None:
         p, none = np.empty((V, 3), np.float32), np.empty(0, np.float32)
         contest.entries[TWIN] = twins.prepared(
@@ -124,7 +130,7 @@ def _frames(body: Character, frames: int, twins: Twins | None) -> Contest:
     V, P = body.vertex_count, len(body.palette)
     contest = Contest(f"{frames} frames of one mesh, positions", "vertex-frame", V * frames, goal=2e-9)
     out = Surface(np.empty((frames, V, 3), np.float32))
-    contest.entries["marrow"] = lambda: skin(body, matrices, normals=False, out=out)
+    contest.entries["marrow"] = lambda: skin(body, matrices, normals=False, out=out, threads=1)
     if twins is not None:
         p, none = np.empty((frames, V, 3), np.float32), np.empty(0, np.float32)
         contest.entries[TWIN] = twins.prepared(
@@ -248,14 +254,14 @@ def _per_vertex(vertices: int) -> float:
     body = synthetic_body(vertices, clips=0)
     matrices = skinning_matrices(body, to_model(body.skeleton, random_pose(body)))
     out = Surface(np.empty((vertices, 3), np.float32))
-    return _best(lambda: skin(body, matrices, normals=False, out=out)) / vertices
+    return _best(lambda: skin(body, matrices, normals=False, out=out, threads=1)) / vertices
 
 
 def _per_frame(frames: int, vertices: int = 10_000) -> float:
     body = synthetic_body(vertices, clips=0)
     matrices = skinning_matrices(body, to_model(body.skeleton, random_pose(body, (frames,))))
     out = Surface(np.empty((frames, vertices, 3), np.float32))
-    return _best(lambda: skin(body, matrices, normals=False, out=out)) / frames / vertices
+    return _best(lambda: skin(body, matrices, normals=False, out=out, threads=1)) / frames / vertices
 
 
 def _per_character(count: int) -> float:
@@ -270,9 +276,9 @@ def _extra_memory(frames: int) -> int:
     body = synthetic_body(10_000, clips=0)
     matrices = skinning_matrices(body, to_model(body.skeleton, random_pose(body, (frames,))))
     out = Surface(np.empty((frames, 10_000, 3), np.float32))
-    skin(body, matrices, normals=False, out=out)
+    skin(body, matrices, normals=False, out=out, threads=1)
     tracemalloc.start()
-    skin(body, matrices, normals=False, out=out)
+    skin(body, matrices, normals=False, out=out, threads=1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak
@@ -285,7 +291,7 @@ import marrow as mw
 from marrow.bench.body import random_pose, synthetic_body
 body = synthetic_body(2000, clips=1)
 pose = body.clips[0].sample(0.3)
-mw.skin(body, pose)
+mw.skin(body, pose, threads=1)
 print(time.perf_counter() - start)
 """
 

@@ -165,8 +165,8 @@ def _on_the_gpu(skinner: Skinner) -> Callable[[Array], None]:
 
 
 def _on_the_cpu(character: Character, matrices: Array, vectors: bool) -> Callable[[Array], Any]:
-    out = skin(character, matrices, normals=vectors)
-    return lambda m: skin(character, m, normals=vectors, out=out)
+    out = skin(character, matrices, normals=vectors, threads=1)
+    return lambda m: skin(character, m, normals=vectors, threads=1, out=out)
 
 
 def warm_up(device: Device, call: Callable[[], Any]) -> None:

@@ -35,20 +35,17 @@ def contests() -> list[Contest]:
     )
     crowd = _contest("mannequin graph, mixed states: 10,000 characters", many, 3.6e-6)
     crowd.notes.append("the goal is 1.2 times that of 1,000")
-    single = _contest("mannequin graph: one character that walks, from Python", one, 120e-6)
+    single = _contest("mannequin graph: one character that walks, from Python", one, 3.5e-6)
+    few = _contest("mannequin graph, mixed states: 10 characters, from Python", mixed_crowd(10), 1.5e-6)
     for contest, ratio in ((combined, 3.1), (single, 5.5)):
         _add_twin(contest, ratio)
-    threads = Contest("mannequin graph, mixed states: 1,000 characters on two threads", "character", 1000)
-    threads.entries["marrow"] = partial(_update, mixed_crowd(1000, threads=2), "matrices")
-    threads.entries["one thread"] = partial(_update, mixed_crowd(1000), "matrices")
-    threads.goals["one thread"] = 1 / 1.8
     frame = _contest(
         "locomotion frame (3 clips, masked overlay, model matrices): 1,000 characters",
         locomotion_frame(),
         1.5e-6,
         "model_matrices",
     )
-    return [combined, crowd, threads, single, frame]
+    return [combined, crowd, single, few, frame]
 
 
 def _add_twin(contest: Contest, goal: float) -> None:
@@ -114,7 +111,7 @@ def locomotion_frame(count: int = 1000) -> Animator:
         ),
         {name: Parameter(default=0.5, range=(0.0, 1.0)) for name in ("a", "b", "c", "aim")},
     )
-    crowd = Animator(body, graph, count=count)
+    crowd = Animator(body, graph, count=count, threads=1)
     rng = np.random.default_rng(1)
     for name in ("a", "b", "c", "aim"):
         crowd[name] = rng.uniform(0.1, 1.0, count)

@@ -120,14 +120,14 @@ def _skins(count: int) -> Contest:
     """Positions and normals of as many as memory likes, in full, and of all of them by levels."""
     crowd = _crowd(count)
     contest = Contest(f"skins of {count:,} at mixed distances, by levels", "character", count)
-    surfaces = crowd.skin(tangents=False)
-    contest.entries["marrow"] = lambda: crowd.skin(tangents=False, out=surfaces)
+    surfaces = crowd.skin(tangents=False, threads=1)
+    contest.entries["marrow"] = lambda: crowd.skin(tangents=False, threads=1, out=surfaces)
     some = mixed_crowd(count // 10)
     matrices = some.matrices
-    whole: Surface = skin(some.character, matrices, tangents=False)
+    whole: Surface = skin(some.character, matrices, tangents=False, threads=1)
 
     def in_full() -> None:
-        skin(some.character, matrices, tangents=False, out=whole)
+        skin(some.character, matrices, tangents=False, threads=1, out=whole)
 
     in_full.scale = count / len(matrices)  # type: ignore[attr-defined]
     contest.entries[WHOLE] = in_full

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from marrow.errors import MarrowError
 from marrow.printing import one_line, printable, unguarded
@@ -14,13 +17,33 @@ __all__ = [
     "FINE",
     "INTERRUPTED",
     "UsageError",
+    "is_quiet",
     "note",
     "on_terminal",
+    "quietly",
     "show_error",
     "write_over",
 ]
 
 FINE, BAD_FILE, BAD_CALL, INTERRUPTED = 0, 1, 2, 130
+
+
+_QUIET = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def quietly(quiet: bool) -> Iterator[None]:
+    """Lets a command say nothing but errors and what it was asked for."""
+    before = _QUIET.set(quiet)
+    try:
+        yield
+    finally:
+        _QUIET.reset(before)
+
+
+def is_quiet() -> bool:
+    """Whether a command was told to be quiet."""
+    return _QUIET.get()
 
 
 class UsageError(MarrowError):
@@ -34,7 +57,8 @@ def show_error(message: object) -> None:
 
 def note(message: object) -> None:
     """One line on stderr that stops nothing."""
-    _line("note", message, "33")
+    if not is_quiet():
+        _line("note", message, "33")
 
 
 def _line(label: str, message: object, color: str) -> None:
@@ -52,4 +76,6 @@ def on_terminal() -> bool:
 
 def write_over(text: str) -> None:
     """Writes on a terminal over what its line has."""
+    if is_quiet():
+        return
     print(f"\r{one_line(text)}", end="", file=unguarded(sys.stderr), flush=True)

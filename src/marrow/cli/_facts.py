@@ -19,7 +19,7 @@ Array = NDArray[Any]
 def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
     """Everything `marrow info --json` prints of one file."""
     skeleton = character.skeleton
-    box = rest_box(character)
+    box = rest_box(character.in_metres())
     path = Path(file)
     return {
         "file": str(file),
@@ -27,6 +27,7 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         "bytes": path.stat().st_size if path.is_file() else None,
         "name": character.name,
         "size": None if box is None else _size(*box),
+        "unit": character.unit,
         "facing": _facing(character),
         "skeleton": {
             "joints": len(skeleton),

@@ -9,26 +9,22 @@ from typing import Any
 
 from marrow.cli._errors import UsageError
 from marrow.errors import FormatError, MissingExtraError, UnknownNameError, ValidationError
-from marrow.model import Character, Clip, limit_influences
+from marrow.model import Character, Clip
 
 __all__ = ["chosen_clips", "in_world", "is_sample", "open_character", "writable"]
 
 
 def is_sample(name: str | Path) -> bool:
     """Whether this names a built-in character; a file of that name comes first."""
-    if Path(name).exists() or os.sep in str(name):
-        return False
     from marrow import samples
 
-    return str(name) in samples.NAMES
+    return samples.file_of(name) is not None
 
 
 def open_character(name: str | Path, **options: Any) -> Character:
     """The character in a file, or a sample by its name. `options` are those of `mw.load`."""
     path = Path(name)
-    if is_sample(name):
-        return _sample(str(name), **options)
-    if not path.exists():
+    if not is_sample(name) and not path.exists():
         raise UsageError(f"{path}: no such file{_hint(path)}")
     if path.is_dir():
         raise UsageError(f"{path}: is a folder, not a file")
@@ -51,31 +47,6 @@ def in_world(character: Character, axes: str) -> Character:
         return character.converted(axes)
     except UnknownNameError as error:
         raise UsageError(f"--axes: {error}") from None
-
-
-def _sample(
-    name: str,
-    scale: float | None = None,
-    influences: int | None = None,
-    clips: Sequence[str | Path] = (),
-    facing: str | None = None,
-    **others: Any,
-) -> Character:
-    """A built-in character, changed as `mw.load` would change it."""
-    from marrow import samples
-    from marrow.io.clips import with_clips_of
-    from marrow.io.scaling import scaled
-    from marrow.io.source import LoadOptions
-
-    LoadOptions(scale, influences)  # checks them
-    character = scaled(samples.load(name), scale)
-    if influences is not None:
-        character = character.with_meshes(lambda mesh: limit_influences(mesh, influences).mesh)
-    if facing is not None:
-        character = character.turned_to(facing)
-    for file in clips:
-        character = with_clips_of(character, open_character(file, **others), Path(file))
-    return character
 
 
 def _hint(path: Path) -> str:

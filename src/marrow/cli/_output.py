@@ -6,6 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from marrow.cli._errors import is_quiet
 from marrow.printing import CONTROL, one_line, unguarded
 
 if TYPE_CHECKING:
@@ -15,8 +16,9 @@ __all__ = ["bytes_text", "console", "print_json", "say", "shown"]
 
 
 def say(text: str) -> None:
-    """One line on stdout, whatever names it has in it."""
-    print(one_line(text), flush=True)
+    """One line on stdout, whatever names it has in it; none for a command that is to be quiet."""
+    if not is_quiet():
+        print(one_line(text), flush=True)
 
 
 def print_json(value: Any) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cyclopts import App, CycloptsError
 
 from marrow._version import __version__
-from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, INTERRUPTED, UsageError, note, show_error
+from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, INTERRUPTED, UsageError, note, quietly, show_error
 from marrow.errors import MarrowError, MissingFileError, UnknownNameError, ValidationError
 from marrow.printing import guarded
 
@@ -34,7 +34,8 @@ app = App(
     help_epilogue=_examples(
         "marrow info fox.glb\nmarrow convert hero.fbx hero.glb\nmarrow check hero.glb --strict"
     )
-    + "\n\nExit codes: 0 fine, 1 the file is bad, 2 the call is wrong.",
+    + "\n\nEvery command takes --quiet (-q): errors, and what was asked for, are all that is printed."
+    "\n\nExit codes: 0 fine, 1 the file is bad, 2 the call is wrong.",
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
@@ -46,8 +47,16 @@ _COMMANDS = {
     "check": (
         "Find what a technical artist would want to mend before a character ships.\n\n"
         "Every finding has a severity (error, warning, info), the rule that made it and a remedy. "
-        "The exit code is 1 when there are errors; with --strict also when there are warnings.",
+        "The exit code is 1 when there are errors; with --strict also when there are warnings. "
+        "What matters comes first; the rest is counted, and shown with --all.",
         "marrow check hero.fbx\nmarrow check characters/*.glb --strict",
+    ),
+    "mend": (
+        "Do what check lists and what is safe: marrow mend IN OUT.\n\n"
+        "Weights, missing tangents, units, facing, doubled and constant tracks, unused joints, calibration frames, seams "
+        "of loops. Vertices stay where they were in every clip, but for what was wrong. It says each thing it did, and "
+        "what it left to you and why.",
+        "marrow mend hero.fbx hero.glb\nmarrow mend hero.glb mended.glb --skip facing unused-joints",
     ),
     "convert": (
         "Convert a character to .glb, .gltf, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow.",
@@ -82,6 +91,14 @@ _COMMANDS = {
     "view": (
         "Open the studio: see, scrub and steer a character in the browser.",
         "marrow view fox.glb\nmarrow view hero.fbx --graph hero.json\nmarrow view before.fbx --compare after.glb",
+    ),
+    "play": (
+        "Play a character: it stands, walks, runs, turns and jumps where it is steered.\n\n"
+        "Its graph is made from the clips that names and measures tell. A body on two legs without clips gets the "
+        "mannequin's; what was found is printed. W A S D walk, Shift runs, Space jumps; so do a gamepad, "
+        "and a finger on the page.",
+        "marrow play hero.glb\nmarrow play hero.glb --window\n"
+        "marrow play hero.glb --graph hero.json --character hero_moves.glb",
     ),
     "render": (
         "Draw a picture or a video of a character.\n\n"
@@ -211,11 +228,22 @@ _cache.command(
 app.command(_cache)
 
 
+_QUIET = ("--quiet", "-q")
+
+
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code: 0 fine, 1 the file is bad, 2 the call is wrong."""
     warnings.showwarning = lambda message, *_, **__: note(message)
-    with guarded():
-        return _run(list(arguments))
+    own, quiet = _without_quiet(list(arguments))
+    with guarded(), quietly(quiet):
+        return _run(own)
+
+
+def _without_quiet(arguments: list[str]) -> tuple[list[str], bool]:
+    """The arguments without `--quiet`, which every command takes, and whether it was there."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    own = [argument for argument in arguments[:end] if argument not in _QUIET]
+    return own + arguments[end:], len(own) < end
 
 
 def _run(arguments: list[str]) -> int:

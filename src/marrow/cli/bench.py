@@ -21,7 +21,7 @@ ONE_THREAD = dict.fromkeys(
 
 def bench(
     what: Literal[
-        "core", "io", "graph", "motion", "lod", "studio", "gpu", "render", "dataset", "torch"
+        "core", "io", "graph", "threads", "motion", "lod", "studio", "gpu", "render", "dataset", "torch"
     ] = "core",
     *,
     seconds: float = 1.0,
@@ -34,7 +34,8 @@ def bench(
     Parameters
     ----------
     what
-        core: skinning and poses. io: loading files. graph: animation graphs. motion: retargeting.
+        core: skinning and poses. io: loading files. graph: animation graphs. threads: crowds on 1 to all
+        cores, in a loop and at 60 Hz. motion: retargeting.
         lod: levels of detail. studio: its server. gpu: skinning on the GPU. render: pictures. torch: with
         gradients. dataset: data sets.
     seconds

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import BAD_FILE, FINE, show_error
+from marrow.cli._errors import BAD_FILE, FINE, is_quiet, show_error
 from marrow.printing import one_line
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
+_OF_ONE_RULE = 3
+"""Findings of one rule that are shown; a file may have a hundred clips."""
 _STYLE = {"error": "bold red", "warning": "yellow", "info": "dim"}
 
 
@@ -25,6 +28,7 @@ def check(
     /,
     *,
     strict: Annotated[bool, Parameter(negative=())] = False,
+    all: Annotated[bool, Parameter(name="--all", negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
     html: Path | None = None,
     pictures: Annotated[bool, Parameter(negative="--no-pictures")] = True,
@@ -41,6 +45,8 @@ def check(
         Files to check, folders of them, or names of samples.
     strict
         Let warnings fail the check too.
+    all
+        Show every finding, also what is only worth knowing.
     json
         Print a JSON list with one object per file; a file that cannot be read has an "error".
     html
@@ -85,7 +91,7 @@ def check(
         if html is not None and pictures:
             shown.append((open_character(item.file, allow_outside=allow_outside), findings))
         if not json:
-            _print(item.file, findings)
+            _print(item.file, findings, all=all)
     if json:
         from marrow.cli._output import print_json
 
@@ -112,20 +118,27 @@ def check_file(path: str, making: Making, options: dict[str, Any]) -> list[dict[
 
 
 def _plain(finding: Finding) -> dict[str, Any]:
-    out = {name: getattr(finding, name) for name in ("rule", "severity", "place", "message", "remedy")}
+    out = {
+        name: getattr(finding, name) for name in ("rule", "severity", "place", "message", "remedy", "mended")
+    }
     return out if finding.time is None else out | {"time": finding.time}
 
 
-def _print(file: str, findings: list[Finding]) -> None:
+def _print(file: str, findings: list[Finding], *, all: bool) -> None:
     from rich.text import Text
 
     from marrow.cli._output import console
 
     out = console()
     counts = {s: sum(f.severity == s for f in findings) for s in ("error", "warning", "info")}
+    if is_quiet() and not counts["error"] and not counts["warning"]:
+        return
     told = [f"{n} {word}{'s' if n > 1 and word != 'info' else ''}" for word, n in counts.items() if n]
     out.print(Text.assemble((one_line(file), "bold"), f"  {', '.join(told) or 'nothing to mend'}"))
-    for finding in findings:
+    if is_quiet():  # one line for a file that needs something
+        return
+    shown, folded = (findings, []) if all else _folded(findings)
+    for finding in shown:
         out.print(
             Text.assemble(
                 "  ",
@@ -135,3 +148,22 @@ def _print(file: str, findings: list[Finding]) -> None:
             )
         )
         out.print(Text(f"      {finding.remedy}", "dim"))
+    if folded:
+        rules = Counter(finding.rule for finding in folded)
+        names = ", ".join(f"{rule} {count}" if count > 1 else rule for rule, count in rules.items())
+        out.print(Text(f"  {len(folded)} more: {names} (--all shows them)", "dim"))
+    mended = sorted({finding.rule for finding in findings if finding.mended})
+    if mended:
+        out.print(Text(f"  marrow mend does what is safe about {', '.join(mended)}", "dim"))
+
+
+def _folded(findings: list[Finding]) -> tuple[list[Finding], list[Finding]]:
+    """Errors and warnings, the first few of each rule; and the rest, of which it is enough to know that it is there."""
+    shown: list[Finding] = []
+    folded: list[Finding] = []
+    seen: Counter[tuple[str, str]] = Counter()
+    for finding in findings:
+        kind = (finding.rule, finding.severity)
+        seen[kind] += 1
+        (folded if finding.severity == "info" or seen[kind] > _OF_ONE_RULE else shown).append(finding)
+    return shown, folded

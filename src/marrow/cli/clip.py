@@ -41,6 +41,7 @@ def _edit(
     """Every chosen clip through `change`, the others as they are, into OUT."""
     from marrow.cli._files import chosen_clips, open_character, writable
     from marrow.cli._output import bytes_text
+    from marrow.cli._progress import working
     from marrow.errors import FormatError
     from marrow.io import registry, save
     from marrow.io.clips import free_name
@@ -56,13 +57,16 @@ def _edit(
     chosen = {clip.name for clip in chosen_clips(character, names)}
     made: list[Clip] = []
     taken: set[str] = set()
-    for clip in character.clips.values():
-        result = change(clip, character) if clip.name in chosen else clip
-        for one in result if isinstance(result, (list, tuple)) else [result]:
-            name = free_name(one.name, taken)  # type: ignore[union-attr]
-            taken.add(name)
-            made.append(one.replace(name=name))  # type: ignore[union-attr]
-    save(character.replace(clips=tuple(made)), target)
+    with working(target.name) as turn_to:
+        for k, clip in enumerate(character.clips.values(), 1):
+            turn_to(f"{target.name}: {clip.name}, {k} of {len(character.clips)} clips")
+            result = change(clip, character) if clip.name in chosen else clip
+            for one in result if isinstance(result, (list, tuple)) else [result]:
+                name = free_name(one.name, taken)  # type: ignore[union-attr]
+                taken.add(name)
+                made.append(one.replace(name=name))  # type: ignore[union-attr]
+        turn_to(f"{target.name}: written")
+        save(character.replace(clips=tuple(made)), target)
     say(f"{target}: {form.name}, {bytes_text(target.stat().st_size)}, {len(made)} clips")
 
 
@@ -268,12 +272,18 @@ def reduce(
 ) -> None:
     from marrow.motion import reduce as fewer
 
+    lines: list[str] = []
+
     def change(c: Clip, character: Character) -> Clip:
         made = fewer(c, error, character)
-        say(f"{c.name}: {made.keys_before} keys -> {made.keys_after}, off by {made.error * 1000:.2f} mm")
+        lines.append(
+            f"{c.name}: {made.keys_before} keys -> {made.keys_after}, off by {made.error * 1000:.2f} mm"
+        )
         return made.clip
 
     _edit(source, target, clip, force, change)
+    for line in lines:
+        say(line)
 
 
 def run(

@@ -29,13 +29,16 @@ def convert(
     joints: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)] = None,
     rate: float | None = None,
     scale: float | None = None,
+    units: Literal["metres"] | None = None,
     facing: str | None = None,
+    calibration: Literal["drop", "keep"] = "drop",
     axes: str | None = None,
     compress: Literal["meshopt", "quantized", "quantized+meshopt", "draco"] | None = None,
     variant: str | None = None,
     split: Annotated[bool, Parameter(negative=())] = False,
     workers: int = 0,
     on: str | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> int:
@@ -60,8 +63,12 @@ def convert(
         Frames a second for motion that is baked: read from FBX, written to BVH.
     scale
         Multiply all lengths, for files whose unit is wrong.
+    units
+        metres: make metres of the lengths of a BVH, whose unit is told by the size of the body.
     facing
         Turn the character, clips and all, to look along this axis: +z, -z, +x, -x.
+    calibration
+        Leave out a T-pose before the motion in files of --clips-from, as capture software writes it, or keep it.
     axes
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
     compress
@@ -76,12 +83,16 @@ def convert(
         For a folder: processes that share the files (0: none, all in this one).
     on
         For a folder: a Ray cluster that does it, "ray" or "ray://HOST:10001".
+    json
+        Print what was written and what is worth knowing about it as JSON.
     allow_outside
         Let a file refer to others outside its own folder.
     force
         Replace OUT if it exists; convert all anew.
     """
     from marrow.cli._many import into_folder, is_folder
+    from marrow.cli._output import print_json
+    from marrow.cli._progress import working
 
     if len(files) < 2:
         raise UsageError("expected IN... OUT: what to convert, and the file or folder to write")
@@ -89,8 +100,8 @@ def convert(
     target = Path(last)
     options: dict[str, Any] = {
         "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences": influences, "joints": joints,
-        "rate": rate, "scale": scale, "facing": facing, "axes": axes, "compress": compress, "variant": variant,
-        "split": split, "allow_outside": allow_outside,
+        "rate": rate, "scale": scale, "facing": facing, "units": units, "calibration": calibration, "axes": axes,
+        "compress": compress, "variant": variant, "split": split, "allow_outside": allow_outside,
     }  # fmt: skip
     if is_folder(sources, target, to):
         if split:
@@ -104,11 +115,16 @@ def convert(
             workers=workers,
             on=on,
             force=force,
+            json=json,
         )
     if workers or on:
         raise UsageError("--workers and --on are for several files and a folder")
     writable_or_refused(target, force)
-    lines, text = converted(sources[0], target, options)
+    with working(f"convert {sources[0]}"):
+        lines, text = converted(sources[0], target, options)
+    if json:
+        print_json({"source": sources[0], "file": str(target), "notes": lines, "text": text})
+        return FINE
     for line in lines:
         note(line)
     say(f"{target}: {text}")
@@ -152,6 +168,8 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
         rate=rate,
         scale=wishes["scale"],
         facing=wishes["facing"],
+        units=wishes["units"],
+        calibration=wishes["calibration"],
         allow_outside=wishes["allow_outside"],
     )
     if wishes["variant"] is not None:

@@ -44,6 +44,7 @@ def build(
     contact_height: float | None = None,
     contact_speed: float | None = None,
     scale: float | None = None,
+    calibration: Literal["drop", "keep"] = "drop",
     format: Literal["parquet", "webdataset", "safetensors", "npz", "zarr"] = "parquet",
     compression: Literal["none", "zstd"] = "none",
     shard_mb: float = 8.0,
@@ -90,7 +91,9 @@ def build(
     contact_speed
         ... and slower than this, in metres a second (default: 0.2, likewise).
     scale
-        Multiply all lengths, for files whose unit is wrong (BVH in centimetres: 0.01).
+        Multiply all lengths. Without it lengths of files that name no unit (BVH) are made metres by the size of the body.
+    calibration
+        Leave out a T-pose before the motion, as capture software writes it, or keep it.
     format
         The files to write.
     compression
@@ -116,9 +119,9 @@ def build(
     made = dataset.build(
         sources, out, features=features or dataset.DEFAULT_FEATURES, rate=rate, character=character, window=window,
         stride=stride, mirror=mirror, split=split, split_by=split_by, clips=clip, joints=joints, skeletons=skeletons,
-        euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale, format=format,
-        compression=compression, shard_mb=shard_mb, workers=workers, on=on, allow_outside=allow_outside, force=force,
-        progress=meter.show,
+        euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale,
+        calibration=calibration, format=format, compression=compression, shard_mb=shard_mb, workers=workers, on=on,
+        allow_outside=allow_outside, force=force, progress=meter.show,
     )  # fmt: skip
     meter.end()
     failed, left_out = [], _LeftOut()

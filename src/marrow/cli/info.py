@@ -74,6 +74,8 @@ def _print(facts: dict[str, Any], limit: int) -> None:
         title.append(f", {bytes_text(facts['bytes'])}")
     if facts["size"] is not None:
         title.append(f", {' x '.join(f'{v:.3g}' for v in facts['size']['extent'])} m at rest")
+    if facts["unit"] != 1:
+        title.append(f", a unit of the file is {facts['unit']:.4g} m", "yellow")
     if facts["facing"]["axis"] not in (None, "+z"):
         title.append(f", looks along {facts['facing']['axis']}", "yellow")
     tree = Tree(title, guide_style="dim")

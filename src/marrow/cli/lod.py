@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import FINE, UsageError, note, on_terminal, write_over
+from marrow.cli._errors import FINE, UsageError, is_quiet, note, on_terminal, write_over
 
 if TYPE_CHECKING:
     from marrow.dataset.file_batch import Making
@@ -227,6 +227,8 @@ def _progress() -> Callable[[str, float], None]:
     terminal = on_terminal()
 
     def tell(what: str, part: float) -> None:
+        if is_quiet():
+            return
         text = f"{100 * part:3.0f} %  {what:<10}"
         if terminal:
             write_over(text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import UsageError, note, on_terminal
+from marrow.cli._errors import UsageError, is_quiet, note, on_terminal
 from marrow.cli._output import say
 from marrow.printing import one_line
 
@@ -222,8 +222,8 @@ def color(text: str | None) -> Any:
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     """Shows how far it is, on a terminal."""
-    if not on_terminal():
-        yield None
+    if is_quiet() or not on_terminal():
+        yield (lambda done, total: None) if is_quiet() else None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -31,6 +31,7 @@ def retarget(
     scale: float | None = None,
     units: float | None = None,
     rate: float | None = None,
+    calibration: Literal["drop", "keep"] = "drop",
     motion_only: Annotated[bool, Parameter(negative=())] = False,
     report: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -67,6 +68,8 @@ def retarget(
         Metres per unit of the motion, where its size cannot be told.
     rate
         Frames a second of the result; by default those of the motion.
+    calibration
+        Leave out a T-pose before the motion, as capture software writes it, or keep it.
     motion_only
         Write the skeleton and its new clips without the meshes and clips of the character.
     report
@@ -87,6 +90,7 @@ def retarget(
         Replace files that exist.
     """
     from marrow.cli._files import open_character, writable
+    from marrow.cli._progress import working
     from marrow.errors import FormatError, MarrowError, UnknownNameError, ValidationError
     from marrow.io import registry
 
@@ -123,7 +127,8 @@ def retarget(
             if show:
                 say(f"{name} -> {target}")
                 print(tool.map)
-            made, found = _clips(tool, source, clip, contacts, hands, rate)
+            with working(f"retarget {name}, {motions.index(name) + 1} of {len(motions)} files"):
+                made, found = _clips(tool, source, clip, contacts, hands, rate, calibration)
         except MarrowError as error:
             show_error(error if str(error).startswith(name) else f"{name}: {error}")
             code = max(
@@ -193,13 +198,18 @@ def _clips(
     contacts: bool | None,
     hands: bool,
     rate: float | None,
+    calibration: str,
 ) -> tuple[list[Clip], list[MotionQuality]]:
     from marrow.cli._files import chosen_clips
 
     made, found = [], []
     for clip in chosen_clips(source, names):
         result = tool.retarget(
-            clip, contacts="auto" if contacts is None else contacts, hands=hands, rate=rate
+            clip,
+            contacts="auto" if contacts is None else contacts,
+            hands=hands,
+            rate=rate,
+            calibration=calibration,
         )
         made.append(result)
         quality = tool.quality(clip, result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -33,6 +33,7 @@ def sheet(
     camera: str = "three-quarter",
     view: str | None = None,
     background: str | None = None,
+    calibration: Literal["drop", "keep"] = "drop",
     workers: int = 0,
     on: str | None = None,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
@@ -61,6 +62,8 @@ def sheet(
         What to show: skeleton, weights:JOINT, normals, wireframe, ... ; several with +.
     background
         studio, dark, sky, or a colour: #20242a, white, ...
+    calibration
+        Leave out a T-pose before the motion, as capture software writes it, or keep it.
     workers
         Processes that share the files (0: none, all in this one).
     on
@@ -82,7 +85,7 @@ def sheet(
     clips: Any = "*" if clip and "*" in clip else clip
     plan = planned(
         files, clips=clips, times=_times(times), columns=columns, size=size_of(size), page=_page(page),
-        options={"camera": camera, "view": view, "background": color(background)},
+        calibration=calibration, options={"camera": camera, "view": view, "background": color(background)},
     )  # fmt: skip
     with progress_bar(output.name) as progress:
         if (workers or on) and not plan.single:
@@ -93,7 +96,7 @@ def sheet(
     frame.save(output)
     say(f"{output}: {frame.size[0]} x {frame.size[1]}")
     for text in notes_of(rows):
-        note(f"{text}: --page shows another one, or all")
+        note(f"{text}: --page shows another one, or all" if text.startswith("clips ") else text)
 
 
 def _shared(
@@ -105,7 +108,8 @@ def _shared(
     from marrow.pictures.sheet import failed_row
 
     # Everything but the files goes to the workers as plain data.
-    plain = {"clips": plan.clips, "times": plan.times, "size": list(plan.size), "options": plan.options}
+    plain = {"clips": plan.clips, "times": plan.times, "size": list(plan.size), "options": plan.options,
+             "calibration": plan.calibration}  # fmt: skip
     paths = [str(path) for _, path in plan.things]
     each = [plain | {"label": label} for label, _ in plan.things]
     rows: list[Row] = []
@@ -129,7 +133,7 @@ def sheet_file(path: str, making: Making, options: dict[str, Any]) -> list[dict[
 
     one = SheetPlan(
         ((options["label"], path),), options["clips"], options["times"], None, tuple(options["size"]), False,
-        options["options"],
+        options["options"], calibration=options["calibration"],
     )  # fmt: skip
     return [
         {

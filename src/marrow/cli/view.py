@@ -8,11 +8,14 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-__all__ = ["view"]
+if TYPE_CHECKING:
+    from marrow.studio.address import Address
+
+__all__ = ["announce", "signals", "view"]
 
 
 def view(
@@ -77,9 +80,7 @@ def view(
             from marrow.cli._errors import UsageError
 
             raise UsageError(f"{option} is for a window: add --window")
-    from marrow.cli._errors import note
     from marrow.cli._files import is_sample, open_character
-    from marrow.studio.address import Address
     from marrow.studio.handle import open_view
     from marrow.studio.makers import Maker, maker_of_file, maker_of_sample
 
@@ -91,18 +92,8 @@ def view(
     makers = [maker(file or "mannequin", 0, graph)]
     makers += [maker(compare, 1, None)] if compare is not None else []
 
-    def announce(address: Address) -> None:
-        print(f"studio: {address.url}", flush=True)
-        if address.reachable:
-            note(
-                "everyone who can reach this machine and has the link may look, and open files in this studio"
-            )
-            for link in address.reachable:
-                print(f"from other machines: {link}", flush=True)
-        print("Ctrl-C ends it.", flush=True)
-
     quiet = None if browser else False
-    with _signals() as asked, contextlib.suppress(KeyboardInterrupt):
+    with signals() as asked, contextlib.suppress(KeyboardInterrupt):
         studio = open_view(
             makers, port=port, host=host, token_file=token_file, browser=quiet, watch=watch, announce=announce
         )
@@ -110,6 +101,18 @@ def view(
         while studio.running and not asked.count:
             time.sleep(0.1)
         studio.close()
+
+
+def announce(address: Address) -> None:
+    """Says where a studio is."""
+    from marrow.cli._errors import note
+
+    print(f"studio: {address.url}", flush=True)
+    if address.reachable:
+        note("everyone who can reach this machine and has the link may look, and open files in this studio")
+        for link in address.reachable:
+            print(f"from other machines: {link}", flush=True)
+    print("Ctrl-C ends it.", flush=True)
 
 
 class _Asked:
@@ -125,7 +128,7 @@ class _Asked:
 
 
 @contextlib.contextmanager
-def _signals() -> Iterator[_Asked]:
+def signals() -> Iterator[_Asked]:
     """Ctrl-C, or being asked to end, closes the studio in order: what was uploaded goes with it. A KeyboardInterrupt
     raised wherever the program happens to be can get lost (in a callback from C, in a destructor): there is one only while
     files are read, which may take long, and with a second Ctrl-C."""
@@ -150,7 +153,7 @@ def _open_window(file: str | None, graph: Path | None, compare: str | None, **op
     def thing(name: str) -> Any:
         return name if is_sample(name) else open_character(name)
 
-    with _signals() as asked, contextlib.suppress(KeyboardInterrupt):
+    with signals() as asked, contextlib.suppress(KeyboardInterrupt):
         main, other = thing(file or "mannequin"), thing(compare) if compare is not None else None
         asked.opened = True  # from here on the window is asked, between two frames
         look(*open_window(main, graph=graph, compare=other, **options), asked_to_end=lambda: asked.count > 0)

@@ -29,7 +29,7 @@ from marrow.dataset.storage import BuildError, LocalStore, OutputError, Store, s
 from marrow.display.progress import shown_progress
 from marrow.errors import MarrowError, ValidationError, WrongTypeError, told_at_the_call
 from marrow.model import Character, _validate
-from marrow.printing import is_text
+from marrow.printing import is_text, warn
 
 __all__ = ["Progress", "build"]
 
@@ -77,6 +77,7 @@ def build(
     contact_height: float | None = None,
     contact_speed: float | None = None,
     scale: float | None = None,
+    calibration: str = "drop",
     format: str = "parquet",
     compression: str = "none",
     shard_mb: float = 8.0,
@@ -100,6 +101,9 @@ def build(
     - `clips`, `joints`: names or patterns of those to take
     - `contact_height`, `contact_speed`: below both, in metres and metres a second, a foot stands (None: 0.05 and 0.2 for
       a leg of 0.85 m, growing with the leg)
+    - `scale` multiplies all lengths of the sources; without it lengths of files that name no unit (BVH) are made metres by
+      the size of the body
+    - `calibration`: a T-pose before the motion, as capture software writes it, is left out; `"keep"` keeps it
     - `format`: parquet, webdataset, safetensors, npz or zarr; `shard_mb`: megabytes of sources in one file, about
     - `workers`: local processes (None: one for each processor; 0: none); `on`: `"ray"` or `"ray://HOST:PORT"`
     - `force` builds all anew; `progress` is called now and then: left out, a call that takes long shows by itself how far
@@ -109,8 +113,8 @@ def build(
     """
     recipe = made(
         features, rate=rate, window=window, stride=stride, mirror=mirror, clips=clips, joints=joints, skeletons=skeletons,
-        euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale, format=format,
-        compression=compression, allow_outside=allow_outside,
+        euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale,
+        calibration=calibration, format=format, compression=compression, allow_outside=allow_outside,
     )  # fmt: skip
     shares = shares_of(split)
     _validate.one_of("build", "split_by", split_by, ("source", "folder"))
@@ -148,7 +152,24 @@ def build(
                 character_sha256=digest,
             )  # fmt: skip
             store.write(PLAN, msgspec.json.encode({"plan": _plan_number(number, shards)}))
-    return Dataset(store)
+    done = Dataset(store)
+    _warn_of_empty_splits(done, len(files))
+    return done
+
+
+def _warn_of_empty_splits(done: Dataset, sources: int) -> None:
+    """A small set may have no source whose name falls into a part that was asked for."""
+    empty = [
+        split
+        for split, share in zip(SPLITS, done.manifest.split)
+        if share > 0 and not done.manifest.splits[split].sources
+    ]
+    if empty:
+        warn(
+            f"build: {' and '.join(empty)} {'is' if len(empty) == 1 else 'are'} empty: {sources} "
+            f"source{'s' if sources > 1 else ''} and parts of {', '.join(f'{s:.3g}' for s in done.manifest.split)}, by the "
+            "hash of each name; take more sources, or larger parts (split=0.5,0.5)"
+        )
 
 
 def _character(given: PathLike | None, recipe: Recipe) -> tuple[Character | None, str | None, str]:

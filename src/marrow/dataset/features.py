@@ -24,7 +24,7 @@ from marrow.math import quaternion, rotation6d
 from marrow.math.elementary import arctan2, sincos
 from marrow.model import Character, Clip, Pose
 from marrow.model._derived import derived
-from marrow.motion.contacts import feet_points, feet_shape, planted_frames
+from marrow.motion.contacts import feet_points, feet_shape, on_moving_ground, planted_frames
 from marrow.motion.mirror import mirror_map, mirrored_pose
 from marrow.motion.rig import find_rig
 from marrow.skinning import skin
@@ -198,7 +198,9 @@ def _contacts(f: Frames) -> Array:
     shape = derived(skeleton, "feet", lambda: feet_shape(skeleton, rig.chains))
     points = feet_points(skeleton, f.model, rig.chains, shape)
     r = f.recipe
-    return planted_frames(points, f.times, height=r.contact_height, speed=r.contact_speed).reshape(-1, 4)
+    limits = {"height": r.contact_height, "speed": r.contact_speed}
+    moved = on_moving_ground(points, f.times, **limits)
+    return planted_frames(moved, f.times, **limits).reshape(-1, 4)
 
 
 def _vertices(f: Frames) -> Array:

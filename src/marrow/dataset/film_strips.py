@@ -62,8 +62,8 @@ def film_strips(
     character: Character | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Frame:
-    """`count` random rows, a strip of moments each: the meshes of `character` (see `mesh_of`), or skeletons; below them
-    the time in the clip, and which feet stand where the row has contacts."""
+    """`count` random rows, a strip of moments each: the meshes of `character` (see `mesh_of`), or bodies made of bones;
+    below them the time in the clip, and which feet stand where the row has contacts."""
     from marrow.pictures.picture import render_moments
     from marrow.pictures.sheet import Cell, Row, page
 
@@ -74,10 +74,7 @@ def film_strips(
         frames = np.unique(np.linspace(0, row["frames"] - 1, MOMENTS).round().astype(int))
         who = sample_character(split.dataset, row, frames, character)
         clip = next(iter(who.clips))
-        drawn = render_moments(
-            who, list(frames / row["rate"]), clip=clip, size=SIZE,
-            view=None if who.meshes else "skeleton:plain",
-        )  # fmt: skip
+        drawn = render_moments(who, list(frames / row["rate"]), clip=clip, size=SIZE)
         cells = [Cell(_words(row, int(t)), frame.pixels) for t, frame in zip(frames, drawn)]
         rows.append((_title(row), cells))
         if progress is not None:

@@ -11,6 +11,7 @@ import msgspec
 from marrow._version import __version__
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.model import _validate
+from marrow.motion.calibration import CALIBRATION
 
 __all__ = ["FORMATS", "LAYOUT", "SPLITS", "Recipe", "Shares", "digest_of", "shares_of"]
 
@@ -38,6 +39,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     contact_height: float | None = None
     contact_speed: float | None = None
     scale: float | None = None
+    calibration: str = "drop"
     format: str = "parquet"
     compression: str = "none"
     allow_outside: bool = False
@@ -77,6 +79,7 @@ def made(features: Any, **given: Any) -> Recipe:
     for name in ("contact_height", "contact_speed", "scale"):
         if given[name] is not None:
             given[name] = _validate.number(who, name, given[name], low=0, above=True)
+    _validate.one_of(who, "calibration", given["calibration"], CALIBRATION)
     _validate.one_of(who, "format", given["format"], FORMATS)
     _validate.one_of(who, "compression", given["compression"], COMPRESSIONS)
     if given["compression"] != "none" and given["format"] not in ("parquet", "zarr"):

@@ -27,9 +27,11 @@ from marrow.io.clips import all_tracks
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, Clip, Skeleton
 from marrow.model._derived import share_derived
+from marrow.motion.calibration import cut_calibration
 from marrow.motion.joint_names import other_side
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import unit_of
+from marrow.report import ReportBuilder
 
 __all__ = ["ClipFacts", "Dependency", "Row", "SourceRows", "loaded"]
 
@@ -96,6 +98,7 @@ class SourceRows:
         side = {name: self._side_file(name) for name in self.schema.tables if name in SIDE_FILES}
         self.report += [self._without_place(str(line)) for line in character.report if line.kind != "info"]
         clips = self._chosen(character)
+        clips = self._without_calibration(clips)
         if self.onto is not None:
             character, clips = self._onto(character, clips, self.onto)
         elif (unit := unit_of(character.skeleton) or 1.0) != 1.0:
@@ -138,12 +141,19 @@ class SourceRows:
             )
         return found
 
+    def _without_calibration(self, clips: list[Clip]) -> list[Clip]:
+        if self.recipe.calibration == "keep":
+            return clips
+        cut = [cut_calibration(clip) for clip in clips]
+        self.report += [f"clip {clip.name!r}: {line}" for clip, line in cut if line is not None]
+        return [clip for clip, _ in cut]
+
     def _onto(self, character: Character, clips: list[Clip], onto: Character) -> tuple[Character, list[Clip]]:
         from marrow.motion.retarget import Retargeter
 
         names = (self.source.name, onto.name or "the character")
         tool = Retargeter(character, onto, clip=all_tracks(character), names=names)
-        made = [tool.retarget(clip) for clip in clips]
+        made = [tool.retarget(clip, calibration="keep") for clip in clips]
         self.report += [f"{line}" for line in tool.report if line.kind != "info"]
         return onto, made
 
@@ -256,6 +266,8 @@ def loaded(source: Source, recipe: Recipe) -> Character:
     options = LoadOptions(recipe.scale, None, None, recipe.allow_outside)
     try:
         character = load_source(source, options, cache=False)
+        if recipe.scale is None:
+            character = _in_metres(character)
         _recognise(character)
         return character
     except FormatError as error:
@@ -271,6 +283,21 @@ def loaded(source: Source, recipe: Recipe) -> Character:
         raise
     except MemoryError:
         raise ResourceLimitError("needs more memory than there is", path=source.path) from None
+
+
+def _in_metres(character: Character) -> Character:
+    """The character in metres, with a line that says so where it was not."""
+    if character.unit == 1:
+        return character
+    report = ReportBuilder()
+    report.extend(character.report)
+    report.add(
+        "repaired",
+        "units",
+        f"lengths were made metres: a unit of the file is {character.unit:.4g} m, told by the size of the body "
+        "(scale=1 keeps them)",
+    )
+    return character.in_metres().replace(report=report.build())
 
 
 _skeletons: OrderedDict[str, Skeleton] = OrderedDict()

@@ -244,7 +244,8 @@ class GpuEvaluator(PoseEvaluator):
         wrong = np.flatnonzero(status)
         if len(wrong):
             n = int(wrong[0] if instances is None else instances[wrong[0]])
-            raise unsound(program, n, int(status[wrong[0]]) - 1)
+            joined = PoseProgram(program.start, program.ops, program.depth)
+            raise unsound(joined, n, int(status[wrong[0]]) - 1)
 
     def submit(
         self,

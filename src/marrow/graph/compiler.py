@@ -21,7 +21,7 @@ from marrow.graph.montages import add_montages
 from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
 from marrow.graph.nodes.base import DEEPEST
 from marrow.graph.pose_program import Procedurals
-from marrow.graph.root_tracks import carried_by_hips, in_place, root_tracks
+from marrow.graph.root_tracks import carried_by_hips, in_place, root_tracks, say_that_nothing_travels
 from marrow.graph.root_transforms import WorldVector
 from marrow.graph.shared_nodes import SharedNodes
 from marrow.graph.sync_groups import knots
@@ -98,6 +98,7 @@ class Compiler:
         self._pairs: dict[str, str] | None = None
         self._made_curves: dict[str, dict[int, tuple[list[float], list[float]]]] = {}
         self.curve_columns: dict[str, int] = {}
+        self.played: list[str] = []
         self.saved: dict[str, int] = {}
         self.montages: dict[str, MontageEntry] = {}
         self.sections: list[tuple[float, float]] = []
@@ -249,6 +250,8 @@ class Compiler:
             raise ValidationError(
                 f"{at.path}: {name!r} is not additive; make it so with mw.additive(clip, reference)"
             )
+        if name not in self.played:
+            self.played.append(name)
         return self.bank.index[name]
 
     def joint(self, name: str, path: str) -> int:
@@ -353,6 +356,8 @@ class Compiler:
             roots, clips["root"] = root_tracks(
                 ClipBank.of(self.character), self.root_joint, self.root_axes, self.root_smooth
             )
+        if self.root_mode == "extract":
+            say_that_nothing_travels(self.character, bank, (roots, clips["root"]), self.played)
         if self._pairs is not None:
             clips, roots = self._twins(clips, events, curves, roots, names)
         tables = ct.GraphTables(

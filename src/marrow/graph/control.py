@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry
+from marrow.graph.control_pass import ControlPass, chunk_size
 from marrow.graph.handover import advance_handover, write_handover
 from marrow.graph.instance_fields import at_rest, instance_store, kept_at
 from marrow.graph.instance_store import mapped
@@ -21,23 +21,14 @@ from marrow.graph.program_buffers import ProgramBuffers
 from marrow.graph.root_transforms import keep_transforms, refresh
 from marrow.graph.slot_control import SlotControl, known
 from marrow.graph.state import assign, copied, taken
-from marrow.kernels import control
 from marrow.kernels import control_tables as ct
-from marrow.kernels.control_tables import CrowdState, KeptState, Workspace
-from marrow.kernels.language.kernel import CallFrame
 from marrow.printing import logger
-from marrow.skinning.threads import WORTH_SECONDS, run_split
 
 __all__ = ["GraphControl", "Snapshot"]
 
 log = logger("marrow")
 
 Array = NDArray[Any]
-_MOVING, _FIRST = control.update_graph.offsets["moving"], control.update_graph.offsets["first"]
-SECONDS_PER_NODE = 25e-9
-"""About what a node of a graph costs per instance; enough to tell whether a thread is worth it."""
-MOST_TOLD = 1 << 21
-"""Events of one update that are kept, over all instances; what is more is counted and said."""
 LONG_STEP = 0.25
 """Seconds of an update from which on it may have more to tell than there is room for, and is then made again."""
 
@@ -81,25 +72,12 @@ class GraphControl(SlotControl):
         self.compiled, self.threads = compiled, threads
         self._kept_at = kept_at
         """Of a part of a crowd: where the whole one keeps poses."""
-        self._parts: list[GraphControl] = []
-        self._frame: CallFrame | None = None
-        self._bound: tuple[Any, ...] = ()
         self.lasting = LastingEvents(compiled)
         self.store = instance_store(compiled, count, self.lasting)
         """All that belongs to the instances."""
-        self.programs = ProgramBuffers(compiled, count)
-        self.events = np.zeros(0, ct.HAPPENED)
-        """What happened in the last update."""
-        self._events = np.zeros(4 * control.MOST_EVENTS, ct.HAPPENED)
-        self._counters = np.zeros(1, ct.COUNTERS)
-        # Numbers of steps begin at one.
-        self._passed = np.zeros(len(compiled.event_names) + 1 if compiled.listens else 0, ct.PASSED_EVENT)
-        self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
-        self._sums = np.zeros(compiled.sums, np.int64)
-        leaves, nodes = len(compiled.tables.leaves), len(compiled.tables.nodes)
-        self._visited, self._open, self._shown = np.zeros((3, nodes), np.int64)
-        self._grouped, self._members = np.zeros(leaves, np.int64), np.zeros(leaves, np.int64)
-        self._numbers = (np.zeros(ct.MAX_RULE + 1), np.zeros(ct.MAX_RULE + 1), np.zeros(7))
+        self.programs = ProgramBuffers(compiled, count, chunk_size(count, threads))
+        self._told: Array | None = np.zeros(0, ct.HAPPENED)
+        self.kernels = ControlPass(compiled, threads)
         self._warned = False
 
     # -- time -----------------------------------------------------------------------------------------------------
@@ -156,20 +134,42 @@ class GraphControl(SlotControl):
         before = copied(self.state) if longest > LONG_STEP else None
         inside = self.lasting.before(self.events)
         room = self._room()
-        events, missed, endless = self._run(dt, moving=True)
+        _, missed, endless = self._run(dt, moving=True)
         while before is not None and missed:
-            self._grow()
+            self.kernels.grow(self.programs)
             if self._room() == room:  # as much as there may be
                 break
             room, store.state = self._room(), copied(before)
-            events, missed, endless = self._run(dt, moving=True)
-        self.events = self._events[:events]
+            _, missed, endless = self._run(dt, moving=True)
+        self.events = self.kernels.told()
         if not missed:
             self.events = self.lasting.close(self.events, inside, store.state.instances, store.lasting)
         if store.handover is not None:
             write_handover(self, self.programs, np.arange(self.count))
         if missed or endless:
             self._warn()
+
+    def finish(self, seconds: float) -> None:
+        """Where an update that was made elsewhere (`QuickStep`) ran out of room, or has something to say."""
+        _, missed, endless = self.kernels.finish(self.store, self.programs, self.kept_at, seconds)
+        if missed or endless:
+            self._warn()
+
+    @property
+    def events(self) -> Array:
+        """What happened in the last update."""
+        if self._told is None:
+            self._told = self.kernels.told()
+        return self._told
+
+    @events.setter
+    def events(self, events: Array) -> None:
+        self._told = events
+
+    def forget_moment(self) -> None:
+        """The next update is made: what was put together of the last one no longer holds."""
+        self._told = None
+        self.programs.forget()
 
     def take_events(self, old: GraphControl) -> None:
         """Goes on with the events that have begun in another graph of the same character, and have to end."""
@@ -209,140 +209,45 @@ class GraphControl(SlotControl):
         self.programs = self.programs.replaced(instances, part.programs)
 
     def _run(self, dt: Array | float, *, moving: bool) -> tuple[int, int, int]:
-        """One pass of the kernel, again and again where its room runs out. Returns how many events there are, how much
-        had no room, and how many instances go round for ever."""
-        if self.threads > 1:
-            seconds = self.count * len(self._work) * SECONDS_PER_NODE
-            parts = min(self.threads, self.count, int(seconds / WORTH_SECONDS))
-            if parts > 1:
-                return self._run_parts(np.broadcast_to(dt, (self.count,)), moving, parts)
-        self.programs.clear()
-        done, count, kept, events, missed, endless, fair = 0, self.count, 0, 0, 0, 0, 0
-        while done < count:
-            frame = self._framed()
-            frame.kept["dt"][...] = dt
-            frame.words[_MOVING], frame.words[_FIRST] = moving, done
-            done, kept, events, missed, endless = frame.run()  # type: ignore[misc]
-            if done < count and not self._grow():
-                fair = self._forget(fair)
-        self.programs.kept = moving and bool(kept or self.compiled.functions or self.compiled.keeps)
-        return events, missed, endless
+        """One pass of the kernel. Returns how many events there are, how much had no room, and how many instances go
+        round for ever."""
+        step = chunk_size(self.count, self.threads)
+        if self.programs.step != step or self.programs.count != self.count:
+            self.programs = ProgramBuffers(self.compiled, self.count, step)
+        return self.kernels.run(self.store, self.programs, self.kept_at, dt, moving=moving)
 
-    def _run_parts(self, dt: Array, moving: bool, count: int) -> tuple[int, int, int]:
-        """The same on several threads, each with a part of the crowd. Instances know nothing of each other, so the
-        result is the same; programs and events are joined behind one another."""
-        edges = [self.count * k // count for k in range(count + 1)]
-        if [len(p.state.instances) for p in self._parts] != np.diff(edges).tolist():
-            self._parts = [
-                GraphControl(self.compiled, b - a, kept_at=self.kept_at) for a, b in pairwise(edges)
-            ]
-        results = [(0, 0, 0)] * count
-        for part, a, b in zip(self._parts, edges, edges[1:]):
-            part._kept_at = self.kept_at
-            if part.travel.base is not self.travel or part.state.instances.base is not self.state.instances:
-                part.store.state = CrowdState(*(array[a:b] for array in self.state))
-                part.store.travel, part.store.vectors = self.travel[a:b], self.vectors[a:b]
-
-        def run(first: int, last: int) -> None:
-            for k in range(first, last):
-                results[k] = self._parts[k]._run(dt[edges[k] : edges[k + 1]], moving=moving)
-
-        run_split(run, count, count * WORTH_SECONDS, self.threads)
-        self.programs.join([part.programs for part in self._parts])
-        for name in ct.COUNTERS.names or ():
-            self._counters[name] = max(part._counters[0][name] for part in self._parts)
-        events = [part._events[:found] for part, (found, _, _) in zip(self._parts, results)]
-        joined_events = np.concatenate(events)
-        joined_events["instance"] += np.repeat(edges[:-1], [len(e) for e in events]).astype(np.int32)
-        if len(joined_events) > len(self._events):
-            self._events = np.zeros(2 * len(joined_events), ct.HAPPENED)
-        self._events[: len(joined_events)] = joined_events
-        found, missed, endless = (sum(r[k] for r in results) for k in range(3))
-        return found, missed, endless
-
-    def _framed(self) -> CallFrame:
-        """The control kernel's frame, with the arrays of this moment in it."""
-        store, programs, bound = self.store, self.programs, self._bound
-        if not (
-            bound
-            and bound[0] is store.state
-            and bound[1] is store.travel
-            and bound[2] is store.vectors
-            and bound[3] is store.handover
-            and bound[4] is self._events
-            and bound[5] is programs.operations
-            and bound[6] is programs.starts
-            and bound[7] == self._kept_at
-        ):
-            room = Workspace(
-                self._counters, self._passed, self._work, self._visited, self._open, self._shown, self._grouped, self._sums,
-                self._members, *self._numbers, self.travel, self.vectors, self._events, self.programs.heads,
-                self.programs.starts, self.programs.operations,
-            )  # fmt: skip
-            self._bound = (
-                store.state, store.travel, store.vectors, store.handover, self._events,
-                programs.operations, programs.starts, self._kept_at,
-            )  # fmt: skip
-            self._frame = control.update_graph.frame(
-                graph=self.compiled.tables, state=self.state,
-                kept=KeptState.like(self.state), room=room, dt=np.zeros(self.count),
-                memory=self.kept_at, row=self.pose_size, moving=0,
-                travels=int(self.compiled.travels), first=0,
-            )  # fmt: skip
-        assert self._frame is not None
-        return self._frame
-
-    def _grow(self) -> bool:
-        """More room for what had too little in the last pass, and for nothing else; whether there is more now."""
-        grown = [part._grow() for part in self._parts]
-        grown.append(self.programs.grow())
-        found, missed = (int(self._counters[0][name]) for name in ("events", "missed_events"))
-        room = len(self._events)
-        if room - found < control.MOST_EVENTS and room < MOST_TOLD:
-            more = np.zeros(min(room + missed, MOST_TOLD - room), ct.HAPPENED)
-            self._events = np.concatenate([self._events, more])
-            grown.append(True)
-        return any(grown)
+    @property
+    def work(self) -> Array:
+        """What was last seen of every node, of the instance that was at hand last."""
+        return self.kernels.work
 
     def _room(self) -> int:
         """How many events and operations fit."""
-        return len(self._events) + len(self.programs.operations) + sum(part._room() for part in self._parts)
-
-    def _forget(self, fair: int) -> int:
-        """Room for the events of the next instances, where there is no more to be had: each keeps the first of its own,
-        as many as all can have. Those up to `fair` were gone through before; returns how many were now."""
-        counters = self._counters[0]
-        most = max((len(self._events) - 2 * control.MOST_EVENTS) // self.count, 0)
-        new = self._events[fair : counters["events"]]
-        begins = np.flatnonzero(np.diff(new["instance"], prepend=-1))
-        rank = np.arange(len(new)) - np.repeat(begins, np.diff(begins, append=len(new)))
-        kept = new[rank < most]
-        self._events[fair : fair + len(kept)] = kept
-        counters["missed_events"] += len(new) - len(kept)
-        counters["events"] = fair + len(kept)
-        return int(counters["events"])
+        return len(self.kernels.events) + len(self.programs.operations)
 
     def _warn(self) -> None:
         """What could not be done is said, once."""
-        counters = self._counters[0]
+        chunks = self.kernels.chunks
         if self._warned:
             return
-        if counters["missed_events"] or counters["missed_operations"]:
+        events, operations = int(chunks["missed_events"].sum()), int(chunks["missed_operations"].sum())
+        if events or operations:
             self._warned = True
             log.warning(
                 "an update had more to tell than there is room for: %d events and %d pose operations were dropped; "
                 "is a clip played very fast?",
-                counters["missed_events"],
-                counters["missed_operations"],
+                events,
+                operations,
             )
-        if counters["endless"]:
+        circling = np.flatnonzero(chunks["endless"])
+        if len(circling):
             self._warned = True
-            machine = int(self.compiled.tables.machines["node"][counters["endless_machine"]])
+            machine = int(self.compiled.tables.machines["node"][chunks["endless_machine"][circling[0]]])
             log.warning(
                 "the state machine at %s goes round in a circle that takes no time (%d instances); it goes on 60 times a "
                 "second: let one of its transitions wait, as with 'elapsed >= 0.1'",
                 self.compiled.paths[machine],
-                counters["endless"],
+                int(chunks["endless"].sum()),
             )
 
     # -- parameters -----------------------------------------------------------------------------------------------

@@ -58,8 +58,8 @@ def bound(
 def call(control: GraphControl, k: int, function: PoseFunction) -> None:
     """Calls function k of the graph for the instances whose programs have come to it."""
     entry = control.compiled.functions[k]
-    starts = control.programs.starts[2 * k + 1]
-    instances = np.flatnonzero(starts[1:] > starts[:-1])
+    programs, r = control.programs, 2 * k + 1
+    instances = np.flatnonzero(programs.ends[r] > programs.starts[r])
     if not len(instances):
         return
     skeleton = control.compiled.character.skeleton

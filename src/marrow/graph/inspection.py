@@ -75,7 +75,7 @@ def inspect(control: GraphControl, instance: int) -> GraphMoment:
     # As it is, not as it is shown while it waits for its next update.
     part.state.instances["interval"] = 1
     part._run(np.zeros(1), moving=False)
-    state, work = part.state, part._work
+    state, work = part.state, part.work
     seen = np.flatnonzero(work["seen"] == work["seen"][0])
     names = ("", *compiled.bank.index)
     tables = compiled.tables

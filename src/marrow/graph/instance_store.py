@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["InstanceField", "InstanceStore", "mapped"]
 
 Array = NDArray[Any]
+_BOUND = frozenset(("state", "memory", "travel", "vectors", "handover", "levels"))
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,16 @@ class InstanceStore:
     levels: Array | None
     overrides: dict[str, Override]
 
+    version = 0
+    """Goes up when an array that kernels were given is replaced."""
+
     def __init__(self) -> None:
         self.fields: dict[str, InstanceField] = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if name in _BOUND:
+            object.__setattr__(self, "version", self.version + 1)
 
     def register(self, name: str, value: Any, field: InstanceField) -> None:
         """Adds a field, with the value it has."""

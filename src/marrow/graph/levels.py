@@ -19,7 +19,7 @@ from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.evaluator import Evaluator, LevelEvaluation
 from marrow.graph.pose_program import PoseProgram
-from marrow.kernels.memory import readonly
+from marrow.kernels.memory import RESULTS, readonly
 from marrow.kernels.pose_layout import ROWS, padded
 from marrow.math import affine, transform
 from marrow.model.character import Character
@@ -231,8 +231,8 @@ class CrowdLevels:
         sizes = [
             12 * len(c.palette) * len(who) * (level != HIDDEN) for c, (level, who) in zip(characters, members)
         ]
-        room = runtime.buffers.take((1 << max(sum(sizes) - 1, 1).bit_length(),))
-        weights = runtime.buffers.take((len(values), Mp)) if M else np.zeros((len(values), 0), np.float32)
+        room = RESULTS.take((1 << max(sum(sizes) - 1, 1).bit_length(),))
+        weights = RESULTS.take((len(values), Mp)) if M else np.zeros((len(values), 0), np.float32)
         at = first = 0
         for (level, instances), character, size in zip(members, characters, sizes):
             n = len(instances)

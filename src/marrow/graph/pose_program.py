@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.animation.bank import ClipBank
 from marrow.errors import MarrowError, ValidationError
 from marrow.kernels import pose_programs as kernel
+from marrow.kernels.control_chunks import join_programs
+from marrow.kernels.jobs import Job, Pace, thread_count, worth
 from marrow.kernels.language.kernel import CallFrame, FramePool
-from marrow.kernels.memory import aligned_zeros, readonly
+from marrow.kernels.memory import aligned_zeros, packed, readonly
 from marrow.kernels.operations import OPERATION, OPERATIONS, PoseWork, rules
 from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
-from marrow.skinning.threads import run_split
 
 if TYPE_CHECKING:
     from marrow.graph.compiled import CompiledGraph
@@ -25,28 +27,69 @@ __all__ = ["PoseEvaluator", "PoseProgram", "PoseProgramBuilder", "Procedurals", 
 
 Array = NDArray[Any]
 SECONDS_PER_JOINT = 12e-9
-"""About what a program takes; enough to tell whether it is worth a thread."""
+"""About what a program takes, as long as nothing was measured."""
+SECONDS_PER_COPY = 3e-9
+"""About what it takes to copy an operation."""
+CHUNKS = 8
+"""Chunks for each thread: few are left to wait for at the end."""
 
 
-@dataclass(frozen=True, eq=False)
 class PoseProgram:
     """For instance n the operations `start[n]..start[n + 1]` of `ops`, records (`kernels.operations.OPERATION`) of `code`,
-    `argument` (clip, mask, memory...), `time` and `weight`. `depth` is how many poses they stack up at most."""
+    `argument` (clip, mask, memory...), `time` and `weight`. `depth` is how many poses they stack up at most.
 
-    start: Array
-    ops: Array
-    depth: int = 4
+    Those of a crowd may lie anywhere, as threads wrote them: of n from `begins[n]` to `ends[n]` of `rows`. They are put
+    behind one another when somebody asks for `start` or `ops`.
+    """
+
+    __slots__ = ("begins", "depth", "ends", "joined", "rows")
+
+    def __init__(self, start: Array, ops: Array, depth: int = 4) -> None:
+        self.begins, self.ends, self.rows, self.depth = start[:-1], start[1:], ops, depth
+        self.joined: tuple[Array, Array] | None = (start, ops)
+        """`start` and `ops`, once somebody asked for them; None before, and whenever the programs are written anew."""
+
+    @classmethod
+    def scattered(cls, begins: Array, ends: Array, rows: Array, depth: int) -> PoseProgram:
+        """Programs that lie anywhere in `rows`."""
+        made = object.__new__(cls)
+        made.begins, made.ends, made.rows, made.depth, made.joined = begins, ends, rows, depth, None
+        return made
+
+    @property
+    def start(self) -> Array:
+        return self._together()[0]
+
+    @property
+    def ops(self) -> Array:
+        return self._together()[1]
+
+    def _together(self) -> tuple[Array, Array]:
+        if self.joined is None:
+            start = np.zeros(len(self) + 1, np.int64)
+            np.cumsum(self.ends - self.begins, out=start[1:])
+            first = int(self.begins[0]) if len(self) else 0
+            if np.array_equal(self.begins, first + start[:-1]):  # they do
+                self.joined = first + start, self.rows
+            else:
+                ops = np.empty(int(start[-1]), OPERATION)
+                frame = join_programs.frame(
+                    starts=self.begins, ends=self.ends, operations=self.rows, places=start[:-1], joined=ops, first=0, last=0
+                )  # fmt: skip
+                workers = worth(len(ops) * SECONDS_PER_COPY, thread_count(None))
+                Job(frame, "first", "last").run(0, len(self), step=256, workers=workers)
+                self.joined = start, ops
+        return self.joined
 
     def __len__(self) -> int:
-        return len(self.start) - 1
+        return len(self.begins)
 
     def operations(self, n: int) -> list[tuple[int, int, float, float]]:
         """The program of one instance, to read or to hand to the reference interpreter."""
         if not -len(self) <= n < len(self):
             raise ValidationError(f"program {n} does not exist: there are {len(self)}")
         n %= len(self)
-        rows = slice(int(self.start[n]), int(self.start[n + 1]))
-        return self.ops[rows].tolist()
+        return self.rows[int(self.begins[n]) : int(self.ends[n])].tolist()
 
 
 class PoseProgramBuilder:
@@ -132,7 +175,8 @@ class PoseEvaluator:
         self._parents = readonly(bank.skeleton.parents[: self.joints])
         self._empty = np.zeros(0, np.float32)
         self._nothing = np.zeros((0, 0), np.float32)
-        self._frames = FramePool(self._make_frame)
+        self._pace = Pace(padded(self.joints) * SECONDS_PER_JOINT)
+        self._calls = FramePool(lambda: _PoseCall(self._make_frame(), self.layout.joints))
 
     @classmethod
     def of(cls, compiled: CompiledGraph) -> PoseEvaluator:
@@ -159,7 +203,7 @@ class PoseEvaluator:
         """A frame with all that does not change, and scratch memory of its own."""
         bank, layout, empty = self.bank, self.layout, self._empty
         work = PoseWork(
-            start=np.zeros(1, np.int64), ops=np.zeros(0, OPERATION), rules=self._rules(0), bank=bank.rows,
+            before=_ALL, start=_ALL, end=_ALL, ops=np.zeros(0, OPERATION), rules=self._rules(0), bank=bank.rows,
             clip_start=bank.start, clip_frames=bank.frames, clip_rate=bank.rate, masks=self._masks.reshape(-1),
             parents=self._parents, palette_joints=self.palette.joints,
             inverse_bind=self.palette.inverse_bind.reshape(-1), memory=self._nothing, vectors=self._nothing,
@@ -221,50 +265,43 @@ class PoseEvaluator:
                 raise ValidationError(
                     f"{name}: expected {count} x {sizes[name]} numbers, got shape {out.shape}"
                 )
-        if threads == 1:
-            self._run(program, memory, vectors, outputs, chosen, wanted, 0, count)
-        else:
-            run_split(
-                lambda a, b: self._run(program, memory, vectors, outputs, chosen, wanted, a, b),
-                count,
-                count * padded(self.joints) * SECONDS_PER_JOINT,
-                threads,
-            )
-
-    def _run(
-        self,
-        program: PoseProgram,
-        memory: Array,
-        vectors: Array,
-        outputs: dict[str, Array],
-        instances: Array,
-        wanted: int,
-        first: int,
-        last: int,
-    ) -> None:
-        """Instances `first..last`, or those of that list, on the calling thread."""
-        frame = self._frames.take()
+        workers = 1 if threads == 1 else self._pace.workers(count, threads)
+        call = self._calls.take()
+        frame = call.frame
         self._bind(frame, program, memory, vectors)
-        if frame.kept["work.instances"] is not instances:
-            frame.put_one("work.instances", instances)
+        if frame.kept["work.instances"] is not chosen:
+            frame.put_one("work.instances", chosen)
         words = frame.words
         for name, out in outputs.items():
             frame.lend(_OUTPUTS[name], out)
-        words[_WANTED], words[_FIRST], words[_LAST] = wanted, first, last
-        frame.entry(frame.argument)
-        frame.lent.clear()
-        wrong, operation = words[_RESULT], words[_RESULT + 1]
-        self._frames.give(frame)
+        words[_WANTED] = wanted
+        began = perf_counter()
+        if workers == 1:
+            words[_FIRST], words[_LAST] = 0, count
+            frame.entry(frame.argument)
+            frame.lent.clear()
+            wrong, operation = words[_RESULT], words[_RESULT + 1]
+        else:
+            wrong, operation = call.run(count, workers)
+        self._pace.note(perf_counter() - began, count, workers)
+        self._calls.give(call)
         if wrong >= 0:
             raise unsound(program, wrong, operation)
+
+    def bound_frame(self, program: PoseProgram, memory: Array, vectors: Array) -> CallFrame:
+        """A frame of one's own to run a program with."""
+        frame = self._make_frame()
+        self._bind(frame, program, memory, vectors)
+        return frame
 
     def _bind(self, frame: CallFrame, program: PoseProgram, memory: Array, vectors: Array) -> None:
         """Puts in what changes now and then; arrays that are there already stay."""
         kept = frame.kept
-        if kept["work.start"] is not program.start:
-            frame.put_one("work.start", program.start)
-        if kept["work.ops"] is not program.ops:
-            frame.put_one("work.ops", program.ops)
+        if kept["work.start"] is not program.begins:
+            frame.put_one("work.start", program.begins)
+            frame.put_one("work.end", program.ends)
+        if kept["work.ops"] is not program.rows:
+            frame.put_one("work.ops", program.rows)
         if kept["work.memory"] is not memory:
             if len(memory) < len(program) and memory.size:
                 raise ValidationError(f"memory: expected {len(program)} rows, got {len(memory)}")
@@ -275,6 +312,29 @@ class PoseEvaluator:
         if frame.words[_DEPTH] < program.depth:
             frame.put_one("work.stack", aligned_zeros(program.depth * self.layout.size))
             frame.words[_DEPTH] = program.depth
+
+
+class _PoseCall:
+    """A frame of the pose kernel, and what each thread has for itself where several run it."""
+
+    def __init__(self, frame: CallFrame, joints: int) -> None:
+        self.frame, self._joints = frame, joints
+        self._job: Job | None = None
+        self._stack = np.zeros(0, np.float32)
+
+    def run(self, count: int, workers: int) -> tuple[int, int]:
+        """Runs it over `count` instances; returns what the kernel does."""
+        stack = self.frame.kept["work.stack"]
+        if self._job is None or self._job.owners < workers or self._stack is not stack:
+            self._stack, size = stack, (self._joints * 16, np.float32)
+            names = {"work.stack": (len(stack), np.float32), "work.local": size, "work.model": size}
+            rooms = [packed(names) for _ in range(workers - 1)]
+            self._job = Job(self.frame, "n0", "n1", told=True)
+            self._job.own({name: [room[name] for room in rooms] for name in names})
+        self._job.run(0, count, step=max(1, min(64, count // (CHUNKS * workers))), workers=workers)
+        found = self._job.results
+        wrong = found[found[:, 1] >= 0]
+        return (int(wrong[0, 1]), int(wrong[0, 2])) if len(wrong) else (-1, -1)
 
 
 _ALL = readonly(np.zeros(0, np.int64))
@@ -294,8 +354,8 @@ def unsound(program: PoseProgram, instance: int, operation: int) -> MarrowError:
     """The error of a program that names what is not there or takes more poses than there are."""
     if not 0 <= instance < len(program):
         return MarrowError(f"there is no instance {instance}: there are {len(program)}")
-    if operation >= program.start[instance + 1]:
+    if operation >= program.ends[instance]:
         return MarrowError(f"the pose program of instance {instance} does not leave exactly one pose")
-    code, argument, *_ = program.ops[operation].tolist()
+    code, argument, *_ = program.rows[operation].tolist()
     name = OPERATIONS[code].name if 0 <= code < len(OPERATIONS) else f"operation {code}"
     return MarrowError(f"the pose program of instance {instance} is unsound: {name} {argument}")

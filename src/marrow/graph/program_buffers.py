@@ -1,7 +1,8 @@
 """`ProgramBuffers`: the pose programs of a crowd as the control pass writes them.
 
 Programs are numbered as `kernels.control_program` says: an even and an odd one for each `Function` of the graph, and two
-for the rest, of which the last gives the poses. All lie in one array of operations, each in a part of its own.
+for the rest, of which the last gives the poses. All lie in one array of operations, in which each chunk of the crowd has a
+region for each of them.
 """
 
 from __future__ import annotations
@@ -24,88 +25,94 @@ SECTIONS = 16
 
 
 class ProgramBuffers:
-    """`starts (R, N + 1)` into `operations`, where program r is written at `heads[r]`. `kept` says whether they have to
-    be run before the next update, because they keep something for later or call functions."""
+    """Of program r and instance n the `operations` from `starts[r, n]` to `ends[r, n]`, `written[r]` in all; those of
+    `step` instances in each of the `regions (C, R)`. `kept` says whether they have to be run before the next update,
+    because they keep something for later or call functions."""
 
-    def __init__(self, compiled: CompiledGraph, count: int) -> None:
-        self.compiled = compiled
+    def __init__(self, compiled: CompiledGraph, count: int, step: int | None = None) -> None:
+        self.compiled, self.count, self.step = compiled, count, max(count if step is None else step, 1)
         self.kept = False
-        R = 2 * len(compiled.functions) + 2
-        self.heads = np.zeros(R, ct.PROGRAM)
+        R, C = 2 * len(compiled.functions) + 2, max(-(-count // self.step), 1)
         section, longest = SECTIONS * compiled.section, compiled.longest + SECTIONS * compiled.section
-        self.heads["reserve"] = [
-            longest if r % 2 and r < R - 1 else compiled.longest if r % 2 else section for r in range(R)
-        ]
-        self.starts = np.zeros((R, count + 1), np.int64)
-        own = np.where(np.arange(R) % 2, compiled.longest * count, 0) + self.heads["reserve"]
-        self._lay_out(own)
+        self.reserve = np.array(
+            [
+                longest if r % 2 and r < R - 1 else compiled.longest if r % 2 else section
+                for r in range(R)
+            ]
+        )  # fmt: skip
+        """Operations of one instance for which there is room in any case."""
+        self.starts, self.ends = np.zeros((2, R, count), np.int64)
+        self.written = np.zeros(R, np.int64)
+        self.regions = np.zeros((C, R), ct.REGION)
+        room = np.where(np.arange(R) % 2, compiled.longest * min(self.step, count), 0) + self.reserve
+        self._lay_out(np.broadcast_to(room, (C, R)))
 
     def _lay_out(self, room: Array) -> None:
-        """Gives each program so much room."""
-        self.begins = np.concatenate([[0], np.cumsum(room)[:-1]]).astype(np.int64)
-        self.heads["limit"] = self.begins + room
-        self.heads["cursor"] = self.begins
-        self.operations = np.empty(int(room.sum()), OPERATION)
-        depths = [self.compiled.depth] * (len(self.starts) - 1) + [self.compiled.pose_depth]
+        """Gives each region so much room."""
+        ends = np.cumsum(room).reshape(room.shape)
+        self.regions["begin"] = self.regions["cursor"] = ends - room
+        self.regions["limit"] = ends
+        self._use(np.empty(int(ends[-1, -1]), OPERATION))
+
+    def _use(self, operations: Array) -> None:
+        self.operations = operations
+        last = len(self.starts) - 1
         self._programs = [
-            PoseProgram(starts, self.operations, depth) for starts, depth in zip(self.starts, depths)
+            PoseProgram.scattered(
+                self.starts[r],
+                self.ends[r],
+                operations,
+                self.compiled.pose_depth if r == last else self.compiled.depth,
+            )
+            for r in range(last + 1)
         ]
 
     def clear(self) -> None:
-        self.heads["cursor"] = self.begins
+        """Before they are written anew."""
         self.kept = False
+        self.forget()
+
+    def forget(self) -> None:
+        """What was put together of them no longer holds."""
+        for program in self._programs:
+            program.joined = None
 
     def grow(self) -> bool:
         """Twice the room for the programs that have less left than one instance may need (whether there are such); what is
         written stays."""
-        begins, written, operations = self.begins, self.heads["cursor"] - self.begins, self.operations
-        room = self.heads["limit"] - begins
-        short = room - written < np.maximum(self.heads["reserve"], 1)
+        old, operations = self.regions.copy(), self.operations
+        written, room = old["cursor"] - old["begin"], old["limit"] - old["begin"]
+        short = room - written < np.maximum(self.reserve, 1)
         if not short.any():
             return False
         self._lay_out(np.where(short, 2 * room + 1, room))
-        for r in range(len(self.heads)):
-            self.operations[self.begins[r] : self.begins[r] + written[r]] = operations[
-                begins[r] : begins[r] + written[r]
-            ]
-        self.starts += (self.begins - begins)[:, None]
-        self.heads["cursor"] = self.begins + written
+        for c, r in np.argwhere(written > 0).tolist():
+            at, begin, size = int(self.regions["begin"][c, r]), int(old["begin"][c, r]), int(written[c, r])
+            self.operations[at : at + size] = operations[begin : begin + size]
+        moved = np.repeat(self.regions["begin"] - old["begin"], self.step, axis=0)[: self.count].T
+        self.starts += moved
+        self.ends += moved
+        self.regions["cursor"] = self.regions["begin"] + written
         return True
 
-    def join(self, parts: list[ProgramBuffers]) -> None:
-        """Takes over the programs of parts of the crowd, which lie behind one another."""
-        written = np.array([p.heads["cursor"] - p.begins for p in parts])
-        if (written.sum(axis=0) > self.heads["limit"] - self.begins).any():
-            self._lay_out(written.sum(axis=0) + self.heads["reserve"])
-        self.kept = any(p.kept for p in parts)
-        for r in range(len(self.heads)):
-            at, first = int(self.begins[r]), 0
-            for part, size in zip(parts, written[:, r].tolist()):
-                begin = int(part.begins[r])
-                self.operations[at : at + size] = part.operations[begin : begin + size]
-                self.starts[r, first : first + part.count + 1] = part.starts[r] + (at - begin)
-                at, first = at + size, first + part.count
-            self.heads["cursor"][r] = at
-
     def append(self, instances: Array, operations: Array) -> None:
-        """One more operation at the end of what gives the poses of some instances."""
-        first, end = int(self.begins[-1]), int(self.heads["cursor"][-1])
-        written = np.insert(self.operations[first:end], self.starts[-1, instances + 1] - first, operations)
-        short = len(written) - int(self.heads["limit"][-1] - first)
-        if short > 0:
-            # It lies behind all others, so that its room can grow.
-            self.operations = np.concatenate([self.operations, np.empty(short, OPERATION)])
-            self.heads["limit"][-1] += short
-            self._programs = [PoseProgram(p.start, self.operations, p.depth) for p in self._programs]
-        self.operations[first : first + len(written)] = written
-        more = np.zeros(self.count + 1, np.int64)
-        more[instances + 1] = 1
-        self.starts[-1] += np.cumsum(more)
-        self.heads["cursor"][-1] += len(operations)
+        """One more operation at the end of what gives the poses of some instances: their programs move behind the rest."""
+        starts, lengths = self.starts[-1, instances], (self.ends[-1] - self.starts[-1])[instances]
+        base, size = int(self.regions["limit"].max()), int(lengths.sum()) + len(instances)
+        if len(self.operations) < base + size:
+            self._use(np.concatenate([self.operations[:base], np.empty(size, OPERATION)]))
+        places = base + np.cumsum(lengths + 1) - lengths - 1
+        inside = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        moved = self.operations[np.repeat(starts, lengths) + inside]
+        self.operations[np.repeat(places, lengths) + inside] = moved
+        self.operations[places + lengths] = operations
+        self.starts[-1, instances], self.ends[-1, instances] = places, places + lengths + 1
+        self.written[-1] += len(instances)
+        self._programs[-1].joined = None
 
-    @property
-    def count(self) -> int:
-        return self.starts.shape[1] - 1
+    def __len__(self) -> int:
+        """How many programs each instance has."""
+        return len(self.starts)
 
     def program(self, r: int) -> PoseProgram:
         return self._programs[r]
@@ -113,32 +120,36 @@ class ProgramBuffers:
     @property
     def main(self) -> PoseProgram:
         """The one that gives the poses."""
-        return self.program(len(self.heads) - 1)
+        return self._programs[-1]
 
     def is_empty(self, r: int) -> bool:
-        return bool(self.heads["cursor"][r] == self.begins[r])
+        return bool(self.written[r] == 0)
 
     # -- other instances ------------------------------------------------------------------------------------------
     # What is run once has been run by now: of those that stay, only the last program counts.
     def _pieces(self) -> list[list[Array]]:
-        empty, last = self.operations[:0], len(self.heads) - 1
-        starts = self.starts[last].tolist()
+        empty, last = self.operations[:0], len(self) - 1
         found = [[empty] * self.count for _ in range(last)]
-        return [*found, [self.operations[starts[n] : starts[n + 1]] for n in range(self.count)]]
+        return [*found, self._rows(last, range(self.count))]
+
+    def _rows(self, r: int, instances: Any) -> list[Array]:
+        starts, ends = self.starts[r].tolist(), self.ends[r].tolist()
+        return [self.operations[starts[n] : ends[n]] for n in instances]
 
     def _of(self, pieces: list[list[Array]]) -> ProgramBuffers:
         """Programs made of these operations: for each program, of each instance."""
         made = ProgramBuffers(self.compiled, len(pieces[0]))
-        needed = np.array([sum(map(len, p)) for p in pieces])
-        room = made.heads["limit"] - made.begins
+        needed = np.array([[sum(map(len, p)) for p in pieces]])
+        room = made.regions["limit"] - made.regions["begin"]
         if (needed > room).any():
-            made._lay_out(np.maximum(room, needed + made.heads["reserve"]))
+            made._lay_out(np.maximum(room, needed + made.reserve))
         for r, instances in enumerate(pieces):
-            lengths = np.cumsum([0, *map(len, instances)])
-            made.starts[r] = made.begins[r] + lengths
-            made.heads["cursor"][r] = made.starts[r, -1]
-            if lengths[-1]:
-                made.operations[made.starts[r, 0] : made.starts[r, -1]] = np.concatenate(instances)
+            ends = made.regions["begin"][0, r] + np.cumsum([0, *map(len, instances)])
+            made.starts[r], made.ends[r] = ends[:-1], ends[1:]
+            made.regions["cursor"][0, r] = ends[-1]
+            if needed[0, r]:
+                made.operations[ends[0] : ends[-1]] = np.concatenate(instances)
+        made.written[:] = needed[0]
         return made
 
     def taken(self, rows: Array) -> ProgramBuffers:
@@ -152,9 +163,9 @@ class ProgramBuffers:
     def replaced(self, rows: Array, other: ProgramBuffers) -> ProgramBuffers:
         """With the programs of other instances in place of those at `rows`."""
         pieces = self._pieces()
-        for r in range(len(self.heads)):
-            for k, n in enumerate(rows.tolist()):
-                pieces[r][n] = other.operations[other.starts[r, k] : other.starts[r, k + 1]]
+        for r in range(len(self)):
+            for n, piece in zip(rows.tolist(), other._rows(r, range(len(rows)))):
+                pieces[r][n] = piece
         made = self._of(pieces)
         made.kept = other.kept
         return made

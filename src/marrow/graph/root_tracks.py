@@ -15,8 +15,9 @@ from marrow.math import elementary, quaternion
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.skeleton import Skeleton
+from marrow.printing import warn
 
-__all__ = ["carried_by_hips", "in_place", "root_tracks"]
+__all__ = ["carried_by_hips", "in_place", "root_tracks", "say_that_nothing_travels"]
 
 Array = NDArray[Any]
 STILL = 1e-6
@@ -160,3 +161,53 @@ def in_place(character: Character, joint: int, axes: Sequence[str], smooth: floa
 
     result: ClipBank = derived(character, ("bank in place", joint, tuple(sorted(axes)), smooth), build)
     return result
+
+
+MOST_MEASURED = 8
+"""Clips whose feet are looked at where none travels."""
+
+
+def say_that_nothing_travels(
+    character: Character, bank: ClipBank, travel: tuple[Array, Array], played: Sequence[str]
+) -> None:
+    """Warns, once for a character, where a graph takes travel out of clips that have none and walk in place."""
+    from marrow.motion.contacts import LEG, PACE, clip_points, ground_velocity
+    from marrow.motion.frames import frame_times
+    from marrow.motion.rig import find_rig
+
+    way, first = travel
+    if not find_rig(bank.skeleton).complete:
+        return
+    still = []
+    for name in played:
+        clip, k = character.clips[name], bank.index[name]
+        if clip.additive or clip.duration <= 0:
+            continue
+        if first[k] >= 0:
+            frames = way[first[k] : first[k] + bank.frames[k]]
+            size = float(np.ptp(bank.skeleton.rest_model[:, 1, 3]))
+            if float(np.linalg.norm((frames[-1] - frames[0])[[0, 2]])) > 0.1 * size:
+                return
+        still.append(clip)
+
+    def walking() -> list[str]:
+        found = []
+        for clip in still[:MOST_MEASURED]:
+            times = frame_times(clip)
+            points = clip_points(clip, times)
+            if np.linalg.norm(ground_velocity(points, times)) > PACE * points.leg / LEG:
+                found.append(clip.name)
+        return found
+
+    def said() -> bool:
+        names = walking()
+        if names:
+            listed = ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")
+            warn(
+                f"RootMotion: {listed} {'walks' if len(names) == 1 else 'walk'} in place: there is no travel to take out, "
+                "and the character stays where it is; give the clips theirs first: "
+                "character.with_clips(clip.with_travel(), ...)"
+            )
+        return True
+
+    derived(character, ("said that nothing travels", tuple(sorted(played))), said)

@@ -20,7 +20,7 @@ from marrow.errors import (
 )
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
-from marrow.model import Character, InfluenceLimit, Mesh, _validate, limit_influences
+from marrow.model import Character, InfluenceLimit, Mesh, _late, _validate, limit_influences
 from marrow.printing import as_text, is_text
 from marrow.report import ReportBuilder
 
@@ -41,10 +41,13 @@ def load(
     influences: int | None = None,
     rate: float | None = None,
     facing: str | None = None,
+    units: str | None = None,
+    calibration: str = "drop",
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
-    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`.
+    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`; or a sample by its
+    name (`"mannequin"`), where there is no file of that name.
 
     `path` may also be the bytes of a file, a file that is open for reading, or a URL (`https://...`, `s3://...`:
     through fsspec, `pip install 'marrow-engine[remote]'`). Those have no neighbours: what they refer to is missing.
@@ -54,6 +57,8 @@ def load(
     - `influences` keeps only the strongest influences of every vertex
     - `rate`: frames a second, for formats whose motion is baked (None: the file's own, at least 30)
     - `facing="+z"` turns the character to look along that axis, clips and all (see `Character.turned_to`)
+    - `units="metres"` converts a file that has other units (a BVH: its `character.unit` says which)
+    - `calibration="keep"` keeps a T-pose before the motion in those of `clips`, which is left out otherwise
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
@@ -61,7 +66,12 @@ def load(
     """
     options = LoadOptions(scale, influences, rate, allow_outside)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
+    _validate.one_of("load", "calibration", calibration, ("drop", "keep"))
+    if units is not None:
+        _validate.one_of("load", "units", units, ("metres",))
     character = _load_one(path, options, _validate.flag("load", "cache", cache))
+    if units is not None:
+        character = character.in_metres()
     if facing is not None:
         character = character.turned_to(facing)
     if extra:
@@ -69,7 +79,9 @@ def load(
 
         motion = LoadOptions(scale, None, rate, allow_outside)
         for name in extra:
-            character = with_clips_of(character, _load_one(name, motion, cache), name)
+            character = with_clips_of(
+                character, _load_one(name, motion, cache), name, calibration=calibration
+            )
     return character
 
 
@@ -129,6 +141,9 @@ def _source(what: Loadable, options: LoadOptions) -> Source:
     if isinstance(what, str) and _URL.match(what):
         return _fetched(what)
     if isinstance(what, (str, os.PathLike)):
+        sample = _late.function("samples", "file_of")(what)
+        if sample is not None:
+            return Source.open(sample)
         return Source.open(Path(what), allow_outside=options.allow_outside)
     if hasattr(what, "read"):
         data = what.read()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 
 import numpy as np
@@ -17,8 +18,12 @@ __all__ = ["all_tracks", "free_name", "named_clips", "share_of_joints", "with_cl
 # What exporters call a clip when nobody named it: the file's own name says more.
 _NAMELESS = ("mixamo.com", "take 001", "take_001", "default", "motion", "unreal take", "animation")
 
+_NUMBERED = re.compile(r"(clip|animation)_\d+")
 
-def with_clips_of(character: Character, other: Character, path: PurePath) -> Character:
+
+def with_clips_of(
+    character: Character, other: Character, path: PurePath, *, calibration: str = "drop"
+) -> Character:
     """`character` with the clips of `other` (read from `path`) added.
 
     The same skeleton gets exact copies; any other body is retargeted, feet planted; skeletons that are no bodies go by the
@@ -37,7 +42,7 @@ def with_clips_of(character: Character, other: Character, path: PurePath) -> Cha
     names = (path.name, character.name or "the character")
     try:
         tool = Retargeter(other, character, clip=all_tracks(other), names=names)
-        made = [tool.retarget(clip) for clip in other.clips.values()]
+        made = [tool.retarget(clip, calibration=calibration) for clip in other.clips.values()]
     except RetargetError as error:
         raise FormatError(
             str(error), path=path, remedy="marrow retarget --show prints what is mapped"
@@ -96,6 +101,4 @@ def free_name(wanted: str, taken: set[str]) -> str:
 
 def _is_nameless(name: str) -> bool:
     lowered = name.lower()
-    return (
-        lowered in _NAMELESS or lowered.startswith(("clip_", "animation_")) or lowered.endswith("|mixamo.com")
-    )
+    return lowered in _NAMELESS or _NUMBERED.fullmatch(lowered) is not None or lowered.endswith("|mixamo.com")

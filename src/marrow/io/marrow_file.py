@@ -151,6 +151,7 @@ class _Document(msgspec.Struct):
     vrm: dict[str, Any] = {}
     levels: list[_Level] = []
     lod: _Lod | None = None
+    unit: float = 1.0
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -214,6 +215,7 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
         character.vrm,
         [_level_out(level, f"level.{k}", store) for k, level in enumerate(character.reduced, 1)],
         _lod_out(character.lod),
+        character.unit,
     )
     try:
         text = msgspec.json.encode(document)
@@ -380,6 +382,7 @@ def _character_in(document: _Document, container: Container) -> Character:
         document.vrm,
         reduced=tuple(_level_in(level, tuple(map(mesh, level.meshes))) for level in document.levels),
         lod=None if document.lod is None else _lod_in(document.lod, meshes),  # type: ignore[arg-type]
+        unit=document.unit,
     )
 
 

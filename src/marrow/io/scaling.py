@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 
 from marrow.io.vrm_space import turned
 from marrow.model import Character, Clip, Mesh, Skeleton, Tracks
+from marrow.model._derived import derived
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS, value_sizes
 
-__all__ = ["scaled"]
+__all__ = ["in_metres", "scaled", "scaled_clip"]
 
 Array = NDArray[Any]
 
 
 def scaled(character: Character, factor: float | None) -> Character:
-    """`character` with all lengths multiplied by `factor`; itself for None and 1."""
+    """`character` with all lengths multiplied by `factor`; itself for None and 1. Metres stay metres; another unit is
+    as much smaller as its numbers are larger."""
     if factor is None or factor == 1:
         return character
     skeleton = _scaled_skeleton(character.skeleton, factor)
@@ -29,9 +31,18 @@ def scaled(character: Character, factor: float | None) -> Character:
         lambda mesh: _scaled_mesh(mesh, lengths),
         factor=factor,
         skeleton=skeleton,
-        clips=tuple(_scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
+        clips=tuple(scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
         vrm=turned(character.vrm, np.eye(3), factor),
+        unit=1.0 if character.unit == 1 else character.unit / factor,
     )
+
+
+def in_metres(character: Character) -> Character:
+    """See `Character.in_metres`."""
+    if character.unit == 1:
+        return character
+    made: Character = derived(character, "in metres", lambda: scaled(character, character.unit))
+    return made
 
 
 def _times(values: Array, factor: float | Array) -> Array:
@@ -76,7 +87,8 @@ def _scaled_mesh(mesh: Mesh, lengths: _Lengths) -> Mesh:
     )
 
 
-def _scaled_clip(clip: Clip, skeleton: Skeleton, factor: float) -> Clip:
+def scaled_clip(clip: Clip, skeleton: Skeleton, factor: float) -> Clip:
+    """The clip for the skeleton that was multiplied by as much."""
     table = clip.tracks.table
     moves = table[table["path"] == PATHS.index("translation")]
     # Tracks may share their values: each element is marked once, then multiplied once.

@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.additive import sample_shown
 from marrow.animation.visibility import visible_meshes
 from marrow.errors import ResourceLimitError, ValidationError
 from marrow.io.atomic import replacing
@@ -116,7 +117,7 @@ def _frames(
     if rate is not None:
         rate = _validate.frame_rate("save", rate)
     if rate is None:
-        yield path, chosen.sample(time or 0.0), time or 0.0
+        yield path, sample_shown(chosen, time or 0.0), time or 0.0
         return
     if time is not None:
         raise ValidationError(f"save: expected time= or rate=, got time={time} and rate={rate}")
@@ -125,7 +126,11 @@ def _frames(
         raise ValidationError(f"save: {count} frames are more files than a folder should hold; lower rate")
     digits = max(4, len(str(count - 1)))
     for i in range(count):
-        yield path.with_name(f"{path.stem}.{i:0{digits}d}{path.suffix}"), chosen.sample(i / rate), i / rate
+        yield (
+            path.with_name(f"{path.stem}.{i:0{digits}d}{path.suffix}"),
+            sample_shown(chosen, i / rate),
+            i / rate,
+        )
 
 
 def _obj(file: IO[bytes], character: Character, pose: Pose) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from marrow.kernels.control_chunks import close_chunk, is_room, open_chunk
 from marrow.kernels.control_curves import write_curves
 from marrow.kernels.control_machine import (
     advance_fades,
@@ -70,7 +71,7 @@ from marrow.kernels.control_weights import (
     value_of,
     warp_travel,
 )
-from marrow.kernels.language.annotations import N, f8
+from marrow.kernels.language.annotations import ANY, f8
 from marrow.kernels.language.kernel import apart, kernel, rare
 from marrow.kernels.operations.codes import BLEND as BLEND_POSES
 from marrow.kernels.operations.codes import LOAD, STORE
@@ -81,8 +82,6 @@ __all__ = ["update_graph"]
 SHORTEST = 1e-12
 HALVINGS = 24
 """Of a short step, until the moment is known in which something turns: to a nanosecond."""
-MOST_EVENTS = 1024
-"""Events of an instance for which there is room in any case."""
 
 
 def visit_clip(graph, state, room, n, leaf, d, clock):
@@ -415,38 +414,31 @@ def show_instance(graph, state, room, n, memory, row, main):
     write_program(graph, state, room, n)
 
 
-def is_room(room):
-    """Whether there is room for what one instance may write."""
-    for r in range(len(room.programs)):
-        if room.programs[r]["limit"] - room.programs[r]["cursor"] < room.programs[r]["reserve"]:
-            return False
-    return len(room.events) - room.counters[0]["events"] >= MOST_EVENTS
-
-
 @kernel
 def update_graph(
     graph: GraphTables,
     state: CrowdState,
     kept: KeptState,
     room: Workspace,
-    dt: f8[N],
+    dt: f8[ANY],
+    seconds: float,
     memory: int,
     row: int,
     moving: int,
     travels: int,
+    step: int,
+    chunk: int,
     first: int,
-) -> tuple[int, int, int, int, int]:
-    """Updates the instances from `first` on by `dt (N,)` seconds; with `moving` 0 it only writes the programs that show
-    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. With `travels` 1 they
-    go where their root goes. Returns how far it
-    came before there was no more room, how many programs keep something for later, how many events there are, how much
-    was missed for want of room, and how many instances go round for ever."""
-    programs, counters = len(room.programs), room.counters[0]
-    if first == 0:
-        counters["events"], counters["missed_events"], counters["missed_operations"] = 0, 0, 0
-        counters["kept"], counters["endless"], counters["endless_instance"] = 0, 0, -1
-    done = len(dt)
-    for n in range(first, len(dt)):
+    last: int,
+) -> None:
+    """Updates the instances `first..last`, all of one chunk of `step`, by `dt (N,)` seconds, or by `seconds` where that is
+    empty; with `moving` 0 it only writes the programs that show them. `memory` is where the last two poses of rarely updated
+    instances lie, each `row` floats long. With `travels` 1 they go where their root goes. How far it came before there was no
+    more room is in `room.chunks`."""
+    programs = len(room.programs)
+    open_chunk(room, chunk, first == chunk * step)
+    done = last
+    for n in range(first, last):
         if not is_room(room):
             done = n
             break
@@ -454,12 +446,12 @@ def update_graph(
             room.starts[r, n] = room.programs[r]["cursor"]
             room.programs[r]["poses"] = 0
         if moving != 0:
-            update_instance(graph, state, kept, room, n, dt[n], memory, row, programs - 1)
+            passing = dt[n] if len(dt) > 0 else seconds
+            update_instance(graph, state, kept, room, n, passing, memory, row, programs - 1)
             if travels != 0:
                 move_place(state, room, n)
         else:
             show_instance(graph, state, room, n, memory, row, programs - 1)
-    for r in range(programs):
-        room.starts[r, done] = room.programs[r]["cursor"]
-    missed = counters["missed_events"] + counters["missed_operations"]
-    return done, counters["kept"], counters["events"], missed, counters["endless"]
+        for r in range(programs):
+            room.ends[r, n] = room.programs[r]["cursor"]
+    close_chunk(room, chunk, done, last)

@@ -131,7 +131,7 @@ def happened(room, n, kind, event, source, weight, time):
     counters = room.counters[0]
     if kind == CLIP_EVENT and event < len(room.passed):
         room.passed[event]["step"], room.passed[event]["time"] = counters["step"], time
-    if counters["events"] >= len(room.events):
+    if counters["events"] >= counters["events_end"]:
         counters["missed_events"] += 1
         return
     row = room.events[counters["events"]]
@@ -185,7 +185,7 @@ def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
         if lap >= last:
             break
         lap += 1.0
-        if room.counters[0]["events"] >= len(room.events) and last - lap >= 1.0:
+        if room.counters[0]["events"] >= room.counters[0]["events_end"] and last - lap >= 1.0:
             # There is no room for what happens on the way: on to the last time round.
             room.counters[0]["missed_events"] += int(min(last - lap, 1e12)) * row["events"]
             lap = last

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marrow.kernels.language.annotations import ANY, N, Out, R, Records, f4, f8, i8
+from marrow.kernels.language.annotations import ANY, C, N, Out, R, Records, f4, f8, i8
 from marrow.kernels.operations.record import OPERATION
 
 __all__ = ["CrowdState", "GraphTables", "KeptState", "Workspace"]
@@ -339,8 +339,25 @@ COUNTERS = _record(
     shown=i8,  # inputs of the blend space at hand that are seen
     endless_instance=i8,
     changing=i8,  # 1: weights change in the step
+    events_end=i8,  # where the room for events ends
 )
 PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
+CHUNK = _record(
+    done=i8,  # the instance up to which it came
+    last=i8,  # where it is to end
+    first_event=i8,  # its room for events
+    events=i8,  # where those end that there are
+    events_end=i8,
+    kept=i8,
+    missed_events=i8,
+    missed_operations=i8,
+    endless=i8,
+    endless_machine=i8,
+    endless_instance=i8,
+)
+"""Per chunk of the crowd, which one thread updates at a time: how far it is, and what it has to tell."""
+REGION = _record(begin=i8, cursor=i8, limit=i8)
+"""Per chunk and program: where its operations are written, in a room of its own."""
 HAPPENED = np.dtype(
     [
         ("instance", np.int32),
@@ -359,10 +376,15 @@ PASSED_EVENT = _record(step=i8, time=f8)
 
 
 class Workspace(NamedTuple):
-    """`counters (1,)`; `passed` per event, empty where no rule asks what clips do; `work` per node; `visited` the nodes that are seen, in order, `open` those whose children are being written, `shown` inputs of a blend space that are seen, `grouped` the leaves of sync groups that are
-    seen, `members` those of the group at hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (7,)` of one
-    step; `travel (N, 7)` of the update; `vectors (N, ...)` for procedural nodes; `events`; the pose programs: of program r
-    and instance n the `operations` from `starts[r, n]` to `starts[r, n + 1]`, written at `programs[r]`."""
+    """First what every thread has for itself (`OWN`): `counters (1,)`; `passed` per event, empty where no rule asks what clips do;
+    `work` per node; `visited` the nodes that are seen, in order, `open` those whose children are being written, `shown`
+    inputs of a blend space that are seen, `grouped` the leaves of sync groups that are seen, `members` those of the group at
+    hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (7,)` of one step; `programs`, where the pose
+    programs of the chunk at hand are written.
+
+    Then what all share, each chunk of the crowd its own part: `travel (N, 7)` of the update; `vectors (N, ...)` for procedural
+    nodes; `events`; the pose programs: of program r and instance n the `operations` from `starts[r, n]` to `ends[r, n]`;
+    `chunks` and their `regions` of these."""
 
     counters: Out[Records[COUNTERS, 1]]
     passed: Out[Records[PASSED_EVENT, ANY]]
@@ -376,9 +398,16 @@ class Workspace(NamedTuple):
     stack: Out[f8[ANY]]
     gaps: Out[f8[ANY]]
     motion: Out[f8[7]]
+    programs: Out[Records[PROGRAM, R]]
     travel: Out[f8[N, 7]]
     vectors: Out[f4[N, ANY]]
     events: Out[Records[HAPPENED, ANY]]
-    programs: Out[Records[PROGRAM, R]]
-    starts: Out[i8[R, ANY]]
+    starts: Out[i8[R, N]]
+    ends: Out[i8[R, N]]
     operations: Out[Records[OPERATION, ANY]]
+    chunks: Out[Records[CHUNK, C]]
+    regions: Out[Records[REGION, C, R]]
+
+
+OWN = Workspace._fields[: Workspace._fields.index("travel")]
+"""What every thread has for itself."""

@@ -114,9 +114,9 @@ def _weights(e: Any, b: Any, work: Any, f: Any) -> None:
 
 def _make(name: str, one: Any) -> Kernel:
     # Block by block: neighbours add to the same places.
-    def run(work: GradientWork, f0: int, f1: int) -> None:
+    def run(work: GradientWork, f0: int, f1: int, b0: int, b1: int) -> None:
         for f in range(f0, f1):
-            for b in range(work.blocks):
+            for b in range(b0, b1):
                 one(b, work, f)
 
     return Kernel(name, run)

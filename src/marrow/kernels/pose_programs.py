@@ -134,12 +134,15 @@ def write_outputs(work, n):
 @kernel
 def run_programs(work: PoseWork, n0: int, n1: int) -> tuple[int, int]:
     """Evaluates instances `n0..n1`, or those of `work.instances`. Returns the first instance whose program is unsound and the
-    operation that makes it so, or twice -1."""
+    operation that makes it so, or twice -1; twice -2 where there are operations that have to be run before these."""
+    for r in range(len(work.before)):
+        if work.before[r] != 0:
+            return -2, -2
     for k in range(n0, n1):
         n = work.instances[k] if len(work.instances) > 0 else k
-        if n < 0 or n + 1 >= len(work.start):
+        if n < 0 or n >= len(work.start) or n >= len(work.end):
             return n, 0
-        wrong = interpret(work, n, work.start[n], work.start[n + 1], 0)
+        wrong = interpret(work, n, work.start[n], work.end[n], 0)
         if wrong >= 0:
             return n, wrong
         write_outputs(work, k)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.kernels.jobs import Job, worth
 from marrow.kernels.nearest_points import fit_tree, nearest_on_surface
-from marrow.skinning.threads import run_split
 
 __all__ = ["SurfaceTree", "farthest", "nearest_share"]
 
@@ -16,6 +16,8 @@ Array = NDArray[Any]
 LEAF = 4
 """Triangles in a leaf."""
 SECONDS_A_POINT = 1e-6
+POINTS = 256
+"""Points that a thread measures at a time."""
 CLOSE, SPLITS, MOST_OPEN = 1.02, 10, 200_000
 """How close a bound shall be, and when to give up: after so many splits, or with so many triangles left."""
 
@@ -61,12 +63,16 @@ class SurfaceTree:
         near (in the tree's order; -1 for no idea), and afterwards those that are."""
         square = np.empty(len(points), np.float32)
         points = np.ascontiguousarray(points, np.float32)
-
-        def work(start: int, stop: int) -> None:
-            room = np.empty(64, np.int32), np.empty(64, np.float32)
-            nearest_on_surface(self._boxes, self._corners, points, guess, square, *room, LEAF, start, stop)
-
-        run_split(work, len(points), len(points) * SECONDS_A_POINT, threads)
+        workers = worth(len(points) * SECONDS_A_POINT, threads)
+        nodes, away = np.empty((workers, 64), np.int32), np.empty((workers, 64), np.float32)
+        frame = nearest_on_surface.frame(
+            boxes=self._boxes, corners=self._corners, points=points, near=guess, square=square, nodes=nodes[0],
+            away=away[0], leaf=LEAF, start=0, stop=0,
+        )  # fmt: skip
+        job = Job(frame, "start", "stop")
+        job.own({"nodes": list(nodes[1:]), "away": list(away[1:])})
+        # A point without a guess is looked for near the one before: chunks are the same on any number of threads.
+        job.run(0, len(points), step=POINTS, workers=workers)
         return np.sqrt(square)
 
 

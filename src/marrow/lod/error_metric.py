@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.kernels.jobs import thread_count
 from marrow.lod.clip_poses import ClipPoses, at_rest, cut_pose, posed
 from marrow.lod.distance import SurfaceTree, farthest
 from marrow.lod.meshoptimizer import drawn_parts
 from marrow.model import Character, Pose
-from marrow.skinning.threads import thread_count
 
 __all__ = ["Distance", "ErrorMetric", "Measured", "drawn_triangles"]
 

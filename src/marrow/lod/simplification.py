@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.kernels.jobs import thread_count
 from marrow.lod.clip_poses import ClipPoses, cut_pose, posed
 from marrow.lod.distance import SurfaceTree, nearest_share
 from marrow.lod.meshoptimizer import CHANNELS, Pool, simplified
 from marrow.lod.seams import CLOSED, Seams
 from marrow.model import Character
 from marrow.skinning import skin
-from marrow.skinning.threads import thread_count
 
 __all__ = ["Simplifier"]
 

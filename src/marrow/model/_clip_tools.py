@@ -167,6 +167,11 @@ class ClipTools:
         """The clip without keys that are no numbers or no rotations; neighbours bridge the gap."""
         return _late.function("motion.filters", "filled")(self)
 
+    def without_calibration(self) -> Self:
+        """The clip without the T-pose (or A-pose, or rest pose) that capture software writes before the motion: the first
+        frames, where the whole body jumps out of them. Most clips have none, and stay as they are."""
+        return _late.function("motion.calibration", "without_calibration")(self)
+
     def with_contacts(
         self,
         *,

@@ -138,7 +138,7 @@ def integer(owner: str, field: str, value: Any, *, low: int | None = None, hint:
 def flag(owner: str, field: str, value: Any) -> bool:
     if value is True or value is False:
         return value
-    if isinstance(value, (int, np.bool_, np.integer)):
+    if isinstance(value, (int, np.bool_, np.integer)) and value in (0, 1):
         return bool(value)
     raise WrongTypeError(f"{owner}.{field}: expected True or False, got {shown(value)}")
 

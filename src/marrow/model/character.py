@@ -118,14 +118,16 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants
 class Character(Asset):
     """A skeleton with its meshes, clips, materials and images, and the importer's `report`.
 
-    Characters with the same values are equal, wherever they come from: `report` and `source`, which say how this one came
-    to be, do not count.
+    Characters with the same values are equal, wherever they come from: `report`, `source` and `unit`, which say how this
+    one came to be, do not count.
 
     - `extras`: what authors and other programs noted in the file, as plain JSON-like data; marrow keeps it and does not
       look at it
     - `variants`: names of material variants; see `with_variant`
     - `vrm`: what a VRM file says beyond its skeleton (licence, expressions, look-at, springs, ...), as plain data
     - `source`: the file it was loaded from
+    - `unit`: metres per unit of its lengths. 1, but for motion files that name no unit and are not in metres (BVH): see
+      `in_metres`
     - `reduced`: its coarser levels of detail, finest first; `levels` shows them as complete characters
     - `lod`: the figures of the level that it is; its errors are zero for one that is no reduced level of another
     """
@@ -143,6 +145,7 @@ class Character(Asset):
     source: str = field(default="", compare=False)
     reduced: tuple[Level, ...] = ()
     lod: Lod = None  # type: ignore[assignment]
+    unit: float = field(default=1.0, compare=False)
 
     def __post_init__(self) -> None:
         _validate.instance("Character", "skeleton", self.skeleton, Skeleton)
@@ -189,6 +192,7 @@ class Character(Asset):
             source=_validate.name("Character", "source", self.source),
             reduced=reduced,
             lod=lod,
+            unit=_validate.number("Character", "unit", self.unit, low=0, above=True),
         )
 
     @cached_property
@@ -219,6 +223,7 @@ class Character(Asset):
                     level.report,
                     variants=self.variants,
                     lod=level.lod,
+                    unit=self.unit,
                 )
             )
         return tuple(made)
@@ -370,6 +375,23 @@ class Character(Asset):
         """What told where it looks (`"its left and right, its toes"`), or why nothing did."""
         told: str = _late.function("motion.facing", "find_facing")(self).told
         return told
+
+    def with_clips(self, *clips: Clip | Iterable[Clip]) -> Character:
+        """The character with these clips too, one by one or as a list; one of a name that is there takes its place."""
+        kept = {clip.name: clip for clip in self.clips.values()}
+        for one in clips:
+            many = one.values() if isinstance(one, Clips) else (one,) if isinstance(one, (Clip, str)) else one
+            for clip in _validate.items("with_clips", "clips", many, Clip):
+                if clip.skeleton.names != self.skeleton.names:
+                    raise ValidationError(
+                        f"with_clips: {clip.name!r} was made for another skeleton; mw.retarget fits it to this one"
+                    )
+                kept[clip.name] = clip
+        return self.replace(clips=tuple(kept.values()))
+
+    def in_metres(self) -> Character:
+        """The character with all lengths in metres: itself, unless its `unit` is another one."""
+        return _late.function("io.scaling", "in_metres")(self)  # type: ignore[no-any-return]
 
     def turned_to(self, axis: str) -> Character:
         """The character turned about the vertical to look along `axis` (`"+z"`, `"-x"`, ...): its joints, meshes, levels,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,12 @@ __all__ = [
     "Windows",
     "carriers",
     "clip_contacts",
+    "clip_points",
     "contact_events",
     "feet_points",
     "feet_shape",
+    "ground_velocity",
+    "on_moving_ground",
     "planted_frames",
     "same_feet",
     "windows",
@@ -47,6 +50,8 @@ STEADY = 0.04
 """Seconds before and after over which the speeds of heel and ball are compared."""
 CLOSED = 0.02
 """A clip whose feet end this near to how they begin (metres, but for travel and turn) is a loop."""
+PACE = 0.25
+"""Feet that move back over the ground faster than this, in metres a second, walk in place."""
 EDGE, LOOSE = 0.08, 2.0
 """A plant goes on at both ends, for this many seconds at most, while the foot is less than this many times too fast."""
 
@@ -207,7 +212,8 @@ def contact_events(
             + (f" (missing: {', '.join(rig.missing)})" if rig.missing else "")
         )
     times = frame_times(clip)
-    points, found = clip_contacts(clip, times, height=height, speed=speed)
+    points = on_moving_ground(clip_points(clip, times), times, height=height, speed=speed)
+    found = planted_frames(points, times, height=height, speed=speed)
     begins, ends = range(1, len(times)), range(len(times))
     cycle, rounds = len(times) - 1, _three_rounds(points)
     if rounds is not None:
@@ -256,9 +262,49 @@ def _three_rounds(points: FeetPoints) -> FeetPoints | None:
 def clip_contacts(
     clip: Clip, times: Array, *, height: float | None = None, speed: float | None = None
 ) -> tuple[FeetPoints, Array]:
-    """Points and planted frames of a clip of a body."""
+    """Points and planted frames of a clip of a body, which may walk in place."""
+    points = clip_points(clip, times)
+    moved = on_moving_ground(points, times, height=height, speed=speed)
+    return points, planted_frames(moved, times, height=height, speed=speed)
+
+
+def clip_points(clip: Clip, times: Array) -> FeetPoints:
+    """Heels and balls of a clip of a body."""
     rig = find_rig(clip.skeleton)
-    points = feet_points(
-        clip.skeleton, sample(clip, times), rig.chains, feet_shape(clip.skeleton, rig.chains)
+    return feet_points(clip.skeleton, sample(clip, times), rig.chains, feet_shape(clip.skeleton, rig.chains))
+
+
+def ground_velocity(points: FeetPoints, times: Array) -> Array:
+    """The velocity `(3,)` at which the body goes over the ground, if it does not slide: against how its feet move while
+    they are down. Zero where no foot is ever down and moving."""
+    if len(times) < 3:
+        return np.zeros(3)
+    lowest = np.argmin(points.height, axis=-1)[..., None]
+    height = np.take_along_axis(points.height, lowest, -1)[..., 0]
+    velocity = np.gradient(points.place, times, axis=0)
+    picked = np.take_along_axis(velocity, lowest[..., None], 2)[:, :, 0]
+    # The lower foot carries, while it is near the lowest it gets.
+    lower = height == height.min(axis=1, keepdims=True)
+    down = lower & (height < np.percentile(height, 25) + 0.01 * points.leg)
+    if not down.any():
+        return np.zeros(3)
+    found = -np.median(picked[down], axis=0) * [1.0, 0.0, 1.0]
+    return found if np.linalg.norm(found) > 0.05 * points.leg else np.zeros(3)
+
+
+def on_moving_ground(
+    points: FeetPoints, times: Array, *, height: float | None = None, speed: float | None = None
+) -> FeetPoints:
+    """The points of a body that walks in place as they are on the ground that passes under it; those of any other body as
+    they are."""
+    gone = (points.place[-1] - points.place[0]).mean(axis=(0, 1)) * [1.0, 0.0, 1.0]
+    if np.linalg.norm(gone) > 0.1 * points.leg:
+        return points
+    pace = ground_velocity(points, times)
+    if np.linalg.norm(pace) < PACE * points.leg / LEG:
+        return points
+    moved = replace(points, place=points.place + pace * (times - times[0])[:, None, None, None])
+    still, walks = (
+        planted_frames(p, times, height=height, speed=speed).any(axis=-1).sum() for p in (points, moved)
     )
-    return points, planted_frames(points, times, height=height, speed=speed)
+    return moved if walks > still else points

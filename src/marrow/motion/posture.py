@@ -19,6 +19,7 @@ from marrow.motion.rig import find_rig
 
 __all__ = [
     "Posture", "body_frame", "flat_feet", "leg_length", "level_frame", "model_rotations", "posture", "rest_posture",
+    "unease",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -84,7 +85,7 @@ def rest_posture(skeleton: Skeleton, chains: Chains) -> Posture:
     )
     place = skeleton.rest_model[..., 3].astype(np.float64)
     frame = body_frame(place, chains)
-    stance = _unease(place, frame, chains) < NEUTRAL
+    stance = unease(place, frame, chains) < NEUTRAL
     return Posture(rotation, place, frame, stance, "rest pose", stance)
 
 
@@ -96,11 +97,11 @@ def posture(skeleton: Skeleton, chains: Chains, character: Character | None = No
     bound = _bind_posture(character, rest, chains)
     if bound is None:
         return rest
-    better = _unease(bound.place, bound.frame, chains) < _unease(rest.place, rest.frame, chains)
+    better = unease(bound.place, bound.frame, chains) < unease(rest.place, rest.frame, chains)
     return bound if better else rest
 
 
-def _unease(place: Array, frame: Array, chains: Chains) -> float:
+def unease(place: Array, frame: Array, chains: Chains) -> float:
     """How far a posture is from standing straight: the mean distance of joints from their mirror images, and bent knees, by
     length of a leg."""
     size = float(max(leg_length(place, chains), 1e-9))
@@ -147,7 +148,7 @@ def _bind_posture(character: Character, rest: Posture, chains: Chains) -> Postur
             place[j] = place[parent] + scale * quaternion.rotate(rotation[parent], offset)
             known[j] = True
     frame = body_frame(place, chains)
-    stance = _unease(place, frame, chains) < NEUTRAL
+    stance = unease(place, frame, chains) < NEUTRAL
     return Posture(rotation, place, frame, stance, "bind pose", stance)
 
 

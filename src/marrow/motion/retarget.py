@@ -13,17 +13,17 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.additive import additive
+from marrow.animation.additive import additive, sample_shown
 from marrow.animation.frame_budget import check_frames
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
-from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, Skeleton, Track
 from marrow.model._validate import instance, shown
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver
 from marrow.motion.arguments import flag, optional
 from marrow.motion.bone_map import BoneMap, RetargetError, as_map, map_bones
+from marrow.motion.calibration import checked_calibration, cut_calibration
 from marrow.motion.expressions import with_expressions
 from marrow.motion.foot_ik import plant_feet
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
@@ -37,6 +37,7 @@ from marrow.motion.retarget_translations import places
 from marrow.motion.rig import find_rig
 from marrow.motion.track_copy import MorphMap, copied, lost_joints, map_morphs, same_rig
 from marrow.motion.twist_joints import twist_rotations
+from marrow.printing import warn
 from marrow.report import Kind, Report, ReportBuilder
 
 __all__ = ["Retargeter", "retarget"]
@@ -57,6 +58,7 @@ def retarget(
     scale: float | None = None,
     units: float | None = None,
     rate: float | None = None,
+    calibration: str = "drop",
 ) -> Clip:
     """The motion of `clip` on another character, whatever its names, axes, proportions and rest pose.
 
@@ -67,6 +69,8 @@ def retarget(
     - `scale` multiplies travel and height; None: by the length of the legs
     - `units`: metres per unit of the source, where its size cannot be told
     - `rate`: frames a second; None: the clip's own
+    - `calibration`: a T-pose before the motion, as capture software writes it, is left out with a warning; `"keep"` keeps
+      it (see `Clip.without_calibration`)
 
     The same skeleton gets an exact copy. What cannot be mapped is refused with the joints named.
     """
@@ -74,7 +78,10 @@ def retarget(
     if source is not None:
         instance("retarget", "source", source, Character)
     tool = Retargeter(source or clip.skeleton, onto, map=map, scale=scale, units=units, clip=clip)
-    return tool.retarget(clip, contacts=contacts, hands=hands, rate=rate)
+    made = tool.retarget(clip, contacts=contacts, hands=hands, rate=rate, calibration=calibration)
+    for line in tool.calibration_lines:
+        warn(f"retarget: {line}")
+    return made
 
 
 class Retargeter(Fit):
@@ -113,6 +120,7 @@ class Retargeter(Fit):
             raise ValidationError(f"retarget: {clip.name!r} was made for another skeleton than the source's")
         self.names = names
         self._lines = ReportBuilder()
+        self.calibration_lines: list[str] = []
         self._found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]] = {}
         self._given_scale, self._units, self._example = scale, units, clip
         for who, skeleton in zip(names, (self.source, self.target)):
@@ -137,7 +145,13 @@ class Retargeter(Fit):
         return self._lines.build()
 
     def retarget(
-        self, clip: Clip, *, contacts: Contacts = "auto", hands: bool = False, rate: float | None = None
+        self,
+        clip: Clip,
+        *,
+        contacts: Contacts = "auto",
+        hands: bool = False,
+        rate: float | None = None,
+        calibration: str = "drop",
     ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
         instance("retarget", "clip", clip, Clip)
@@ -148,6 +162,11 @@ class Retargeter(Fit):
             raise ValidationError(
                 f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
             )
+        if checked_calibration("retarget", calibration):
+            clip, line = cut_calibration(clip)
+            if line is not None:
+                self._lines.add("dropped", f"clip {clip.name!r}", line)
+                self.calibration_lines.append(f"clip {clip.name!r}: {line}")
         if self.exact:
             self._note_lost(clip, lost_joints(clip, self.target), "joints")
             made = copied(clip, self.target, self._morph_map(clip))
@@ -176,16 +195,14 @@ class Retargeter(Fit):
         """A difference, taken across as the difference it makes to the rest pose."""
         rest = self.source.rest
         times = frame_times(clip, rate)
-        delta = sample(clip, times)
-        whole = Pose(
-            rest.translation + delta.translation,
-            quaternion.multiply(rest.rotation, delta.rotation),
-            rest.scale * delta.scale,
-        )
+        shown = sample_shown(clip, times)
+        whole = Pose(shown.translation, shown.rotation, shown.scale)
         still = clip_from_poses(clip.name, self.source, rest.broadcast_to((1,)), times=[0.0])
         moved = clip_from_poses(clip.name, self.source, whole, times=times)
         base, made = (
-            self.retarget(c.replace(events=clip.events if c is moved else ()), contacts=False)
+            self.retarget(
+                c.replace(events=clip.events if c is moved else ()), contacts=False, calibration="keep"
+            )
             for c in (still, moved)
         )
         joints = additive(made, base.sample(0.0), name=clip.name)
@@ -202,6 +219,8 @@ class Retargeter(Fit):
             if value.skeleton is not skeleton and value.skeleton.names != skeleton.names:
                 side = "source" if name == "clip" else "target"
                 raise ValidationError(f"quality: {name} {value.name!r} is not of the {side}'s skeleton")
+        if result.duration < clip.duration - 1e-6:  # it was made without the frames before the motion
+            clip = cut_calibration(clip)[0]
         return motion_quality(self, clip, result)
 
     def _transfer(self, clip: Clip, pose: Pose, world: Array) -> LocalTracks:

@@ -105,7 +105,7 @@ class Fit:
         self.source_metres = self._units or metres(height)
         if self.source_metres != 1.0 and self._units is None:
             self._lines.add(
-                "info", "units", f"{self.names[0]} stands {height:.4g} m tall; its lengths are taken "
+                "info", "units", f"{self.names[0]} stands {height:.4g} units tall; its lengths are taken "
                 f"{self.source_metres:.4g} times, which makes {height * self.source_metres:.3g} m (units= overrules)",
             )  # fmt: skip
         self.feet_s = feet_shape(self.source, mine, self._from, ankles[0])

@@ -12,9 +12,9 @@ from marrow.errors import ValidationError, WrongTypeError
 from marrow.math import affine, quaternion
 from marrow.model import Clip, Pose, Skeleton
 from marrow.motion.arguments import flag, frames_a_second, name_or, number, vector
-from marrow.motion.contacts import clip_contacts
+from marrow.motion.contacts import clip_points, ground_velocity
 from marrow.motion.editing import shifted_events
-from marrow.motion.frames import clip_from_poses, frames_of
+from marrow.motion.frames import clip_from_poses, frame_times, frames_of
 from marrow.motion.retarget_rotations import model_of
 from marrow.motion.rig import find_rig
 
@@ -109,21 +109,8 @@ def in_place(clip: Clip, joint: str | int | None = None, *, rate: float | None =
 def travel_speed(clip: Clip) -> Array:
     """The velocity `(3,)` at which the ground passes under a clip that walks in place: how its feet move while they are
     down. Zero where no foot is ever down and moving."""
-    times, _ = frames_of(clip)
-    points, _ = clip_contacts(clip, times)
-    if len(times) < 3:
-        return np.zeros(3)
-    lowest = np.argmin(points.height, axis=-1)[..., None]
-    height = np.take_along_axis(points.height, lowest, -1)[..., 0]
-    velocity = np.gradient(points.place, times, axis=0)
-    picked = np.take_along_axis(velocity, lowest[..., None], 2)[:, :, 0]
-    # The lower foot carries, while it is near the lowest it gets.
-    lower = height == height.min(axis=1, keepdims=True)
-    down = lower & (height < np.percentile(height, 25) + 0.01 * points.leg)
-    if not down.any():
-        return np.zeros(3)
-    found = -np.median(picked[down], axis=0) * LEVEL
-    return found if np.linalg.norm(found) > 0.05 * points.leg else np.zeros(3)
+    times = frame_times(clip)
+    return ground_velocity(clip_points(clip, times), times)
 
 
 def with_travel(

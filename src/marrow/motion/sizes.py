@@ -25,6 +25,8 @@ __all__ = [
 Array = NDArray[Any]
 PERSON = 1.75
 """How tall a person is, in metres, where a figure's size cannot be meant."""
+SMALL, LARGE = 1.15, 2.2
+"""What people measure from their lowest joint to the highest: legs may be spread, and the top of a head is no joint."""
 
 
 def stature(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> float:
@@ -38,7 +40,7 @@ def metres(height: float) -> float:
     if 0.3 <= height <= 6 or height <= 0:
         return 1.0
     for unit in (0.01, 0.0254, 0.3048, 0.001, 0.0254 / 0.45):
-        if 1.3 <= height * unit <= 2.2:
+        if SMALL <= height * unit <= LARGE:
             return unit
     return PERSON / height
 

@@ -43,7 +43,10 @@ def walks_on_four(rig: Rig) -> bool:
     """Whether the arms of a body are front legs: they reach as far down as the legs, below a spine that lies level."""
     at = rig.skeleton.rest_model[..., 3].astype(np.float64)
     hips = at[rig.joint("hips")]
+    tops = (at[rig.joint("left_leg")] + at[rig.joint("right_leg")]) / 2
     feet = (at[rig.joint("left_leg", -1)] + at[rig.joint("right_leg", -1)]) / 2
+    if float(np.linalg.norm(hips - feet)) < 0.5 * float(np.linalg.norm(tops - feet)):
+        hips = tops  # the joint that carries the legs lies on the ground
     hands = (at[rig.joint("left_arm", -1)] + at[rig.joint("right_arm", -1)]) / 2
     shoulders = (at[rig.joint("left_arm")] + at[rig.joint("right_arm")]) / 2
     spine = shoulders - hips

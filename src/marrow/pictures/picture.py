@@ -150,10 +150,9 @@ def render_video(
     follow = None if follow is None else _validate.flag("render", "follow", follow)
     options = {
         "clip": clip, "graph": graph, "parameters": parameters, "steps": steps, "character": character,
-        "crowd": crowd, "skinning": skinning, "time": begin, "moving": not turntable or clip is not None,
+        "crowd": crowd, "skinning": skinning, "time": begin, "moving": True,
     }  # fmt: skip
     if turntable:
-        options["time"] = begin if clip is not None else None
         camera = _turning(camera)
     timed, other = _staged(thing, compare, view, options)
     turns = turntable or camera == "orbit"

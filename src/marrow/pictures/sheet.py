@@ -16,6 +16,7 @@ from marrow.display.progress import Progress, Step, shown_progress
 from marrow.errors import GpuError, MarrowError, ValidationError, told_at_the_call
 from marrow.model import _validate
 from marrow.model.character import Character
+from marrow.motion.calibration import checked_calibration, cut_calibration
 from marrow.rendering.frame import Frame
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class SheetPlan:
     single: bool
     options: dict[str, Any]
     page: int | None = None
+    calibration: str = "drop"
 
 
 @told_at_the_call
@@ -86,6 +88,7 @@ def contact_sheet(
     columns: int | None = None,
     size: tuple[int, int] = (200, 240),
     page: int | Literal["all"] = 1,
+    calibration: str = "drop",
     progress: Progress = None,
     **options: Any,
 ) -> Frame:
@@ -96,11 +99,16 @@ def contact_sheet(
     several things 1), or the moments themselves, in seconds. `size` is that of one picture, `columns` how many are side by
     side. Other `options` are those of `mw.render`. What cannot be read or drawn takes one place, with the reason in it.
 
+    A T-pose before the motion, as capture software writes it, is left out, with a line below the pictures;
+    `calibration="keep"` keeps it.
+
     The clips of one character fill pages of 72 pictures, and the last line of a page says which of them it shows: `page=2`
     is the next one, `page="all"` all on one sheet. `progress(done, total)` is told how far it is; left out, a call that
     takes long shows that by itself, and with False nothing.
     """
-    plan = planned(things, clips=clips, times=times, columns=columns, size=size, page=page, options=options)
+    plan = planned(
+        things, clips=clips, times=times, columns=columns, size=size, page=page, calibration=calibration, options=options
+    )  # fmt: skip
     label = f"sheet of {plan.things[0][0]}" if plan.single else "sheet"
     with shown_progress(label, progress) as step:
         return laid_out(plan, all_rows(plan, step))
@@ -115,6 +123,7 @@ def planned(
     size: Any,
     options: dict[str, Any],
     page: Any = "all",
+    calibration: Any = "drop",
 ) -> SheetPlan:
     """What a sheet is to show, once it is known to make sense; nothing is read yet."""
     many = _things(things)
@@ -130,7 +139,10 @@ def planned(
         _validate.integer("sheet", "size", height, low=16),
     )
     wanted = _times(times) if times is not None else (TIMES if single or clips is not None else 1)
-    return SheetPlan(tuple(many), clips, wanted, columns, cell, single, options, _page(page, single))
+    checked_calibration("sheet", calibration)
+    return SheetPlan(
+        tuple(many), clips, wanted, columns, cell, single, options, _page(page, single), calibration
+    )
 
 
 def _page(page: Any, single: bool) -> int | None:
@@ -258,6 +270,7 @@ def _rows_of(plan: SheetPlan, thing: Any, label: str, step: Step | None) -> list
         thing = character_of(thing)
     if not isinstance(thing, Character):
         return [(label, [Cell(label, _drawn(thing, None, [None], size, options)[0])])]
+    thing, cut = _cut_poses(thing) if plan.calibration == "drop" else (thing, {})
     each = times if isinstance(times, int) else len(times)
     chosen, notes = _cut(_chosen(thing, clips, plan.single), each, plan.page)
     count = len(chosen) * each
@@ -286,7 +299,15 @@ def _rows_of(plan: SheetPlan, thing: Any, label: str, step: Step | None) -> list
             rows.append((title, [Cell(f"{t:.2f} s", p) for t, p in zip(at, pictures)]))
         if step is not None:
             step(done, len(chosen))
+    notes += [f"{label or thing.name}: clip {name!r}: {cut[name]}" for name in chosen if name in cut]
     return [*rows, *((note, []) for note in notes)]
+
+
+def _cut_poses(character: Character) -> tuple[Character, dict[str, str]]:
+    """The character without the calibration poses in its clips, and what is said of each."""
+    cut = {clip.name: cut_calibration(clip) for clip in character.clips.values()}
+    said = {name: line for name, (_, line) in cut.items() if line is not None}
+    return (character.replace(clips=tuple(clip for clip, _ in cut.values())) if said else character), said
 
 
 def _cut(chosen: list[str | None], each: int, page: int | None) -> tuple[list[str | None], list[str]]:

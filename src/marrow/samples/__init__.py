@@ -10,6 +10,7 @@ They are modelled by code that is no part of the package, `tools/samples_modelle
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ __all__ = [
     "NAMES",
     "aim_offset_graph",
     "describe",
+    "file_of",
     "lizard",
     "load",
     "locomotion_graph",
@@ -43,14 +45,25 @@ NAMES: tuple[str, ...] = tuple(_DESCRIPTIONS)
 BUILT = Path(__file__).parent / "built"
 
 
+def file_of(name: str | os.PathLike[str]) -> Path | None:
+    """The file of a sample; None where a name is none of a sample, and where there is a file of that name."""
+    if os.fspath(name) not in NAMES or os.path.exists(name):
+        return None
+    return _file(os.fspath(name))
+
+
+def _file(name: str) -> Path:
+    file = BUILT / f"{name}.marrow"
+    if not file.is_file():
+        raise MissingFileError("the sample was not built", path=file, remedy="in a clone: make samples")
+    return file
+
+
 @cache
 def _built(name: str) -> Character:
     from marrow.io import load
 
-    file = BUILT / f"{name}.marrow"
-    if not file.is_file():
-        raise MissingFileError("the sample was not built", path=file, remedy="in a clone: make samples")
-    return load(file)
+    return load(_file(name))
 
 
 def _limited(character: Character, influences: int) -> Character:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.animation.additive import sample_shown
 from marrow.animation.visibility import VISIBILITY, visible_meshes
 from marrow.errors import ValidationError
 from marrow.lod.bounding_spheres import moving_bounding_sphere
@@ -129,7 +130,7 @@ def _pose(actor: Actor) -> Any:
         time = np.asarray(_validate.numbers("Actor.time", actor.time), np.float64)
         if time.ndim > 1 or not time.size:
             raise ValidationError(f"Actor.time: expected a number or (N,), got shape {time.shape}")
-        return actor.clip.sample(time)
+        return sample_shown(actor.clip, time)
     return actor.character.skeleton.rest if actor.pose is None else actor.pose
 
 

@@ -16,6 +16,7 @@ from marrow.model.clip import Clip
 from marrow.model.mesh import SKINNING_METHODS
 from marrow.model.pose import Pose
 from marrow.scene.lights import SUN, DirectionalLight, Environment, Light, PointLight, SpotLight
+from marrow.scene.stand_in import with_stand_in
 
 __all__ = ["Actor", "GpuInstances", "Scene"]
 
@@ -81,7 +82,8 @@ class Actor:
             raise WrongTypeError(
                 f"Actor: expected a Character, an Animator or a gpu.Crowd, got {_validate.shown(what)}"
             )
-        self.character: Character = what if isinstance(what, Character) else self.animator.character  # type: ignore[union-attr]
+        who = what if isinstance(what, Character) else self.animator.character  # type: ignore[union-attr]
+        self.character: Character = with_stand_in(who)  # bones alone have a body to look at
         if self.animator is not None and (pose is not None or clip is not None or morphs is not None):
             raise ValidationError("Actor: an Animator has poses of its own: leave out pose, clip and morphs")
         if pose is not None and clip is not None:

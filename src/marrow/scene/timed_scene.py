@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from marrow.errors import MissingFileError, ValidationError, WrongTypeError
 from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph
+from marrow.io.scaling import scaled_clip
 from marrow.math import affine, quaternion, transform
 from marrow.model import _validate
 from marrow.model.character import Character, Clips
 from marrow.model.clip import Clip
 from marrow.model.mesh import SKINNING_METHODS
+from marrow.model.pose import Pose
+from marrow.motion.sizes import unit_of
 from marrow.scene.bounds import AXES, reach
 from marrow.scene.orientation import facing, file_facing, scene_facing
 from marrow.scene.scene import Actor, GpuInstances, Scene, chosen_clip
@@ -235,8 +238,8 @@ def _cast(
         twin = copy.deepcopy(thing)  # the user's own stays where it is
         return Actor(twin), AnimatorPart(twin, steps)
     if isinstance(thing, Clip):
-        clip, thing = thing, character or Character(thing.skeleton, clips=Clips([thing]), name=thing.name)
-    who = character_of(thing)
+        clip, thing = thing, character or _character_of_clip(thing)
+    who, clip, pose = _in_metres(character_of(thing), clip, pose)
     if skinning is not None:
         method = _validate.one_of("render", "skinning", skinning, SKINNING_METHODS)
         who = who.with_meshes(lambda mesh: mesh.replace(skinning=method))
@@ -263,6 +266,27 @@ def _cast(
         return Actor(who), None
     actor = Actor(who, clip=chosen, time=0.0)
     return actor, ClipPart(actor, chosen)
+
+
+def _character_of_clip(clip: Clip) -> Character:
+    """Somebody to do a clip. What unit its lengths are in only the size of the body tells."""
+    unit = unit_of(clip.skeleton) or 1.0
+    return Character(clip.skeleton, clips=Clips([clip]), name=clip.name, unit=unit)
+
+
+def _in_metres(who: Character, clip: Any, pose: Any) -> tuple[Character, Any, Any]:
+    """A character, a clip and a pose of its own, in metres."""
+    if who.unit == 1:
+        return who, clip, pose
+    metric = who.in_metres()
+    if isinstance(clip, Clip) and clip.skeleton.names == metric.skeleton.names:
+        clip = scaled_clip(clip, metric.skeleton, who.unit)
+    if isinstance(pose, Pose):
+        pose = pose.replace(translation=pose.translation * np.float32(who.unit))
+    elif pose is not None:  # skinning matrices: only what they move by is a length
+        matrices = np.array(_validate.numbers("render: pose", pose), np.float32)
+        pose = matrices * np.array([1, 1, 1, who.unit], np.float32)
+    return metric, clip, pose
 
 
 def _steps(parameters: Any, steps: Any) -> tuple[Step, ...]:

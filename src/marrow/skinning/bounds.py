@@ -55,7 +55,7 @@ def bounds(
     skinning: str | None = None,
     morphs: Array | None = None,
     skeleton: Skeleton | None = None,
-    threads: int | None = 1,
+    threads: int | None = None,
 ) -> Bounds:
     """The box around a character in each pose of a batch.
 

@@ -18,6 +18,7 @@ from marrow.animation.kinematics import (
     to_model,
 )
 from marrow.errors import NotEnoughMemoryError, ValidationError
+from marrow.kernels.jobs import Job, thread_count, worth
 from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.memory import readonly
 from marrow.kernels.poses import dual_quaternions
@@ -32,13 +33,14 @@ from marrow.model.skeleton import Skeleton
 from marrow.skinning.arguments import check_options, check_thing, matrices_of, morph_weights
 from marrow.skinning.layout import layout_of
 from marrow.skinning.surface import Surface
-from marrow.skinning.threads import WORTH_SECONDS, run_split, thread_count
 
 __all__ = ["palette_of", "resolve", "skin"]
 
 Array = NDArray[Any]
-# What a block of 16 vertices costs, for deciding whether threads are worth it.
 SECONDS_PER_BLOCK = 25e-9
+"""What a block of 16 vertices costs, for deciding whether threads are worth it."""
+CHUNKS = 8
+"""Chunks for each thread: few are left to wait for at the end, and none is too small."""
 SCRATCH = np.zeros(0, np.float32)
 
 
@@ -118,7 +120,7 @@ def skin(
     tangents: bool = True,
     morphs: Array | None = None,
     skeleton: Skeleton | None = None,
-    threads: int | None = 1,
+    threads: int | None = None,
     out: Surface | None = None,
 ) -> Surface:
     """Deforms a character, or one mesh, by a pose or a batch of poses.
@@ -132,15 +134,15 @@ def skin(
         out is not None
         and morphs is None
         and type(pose) is np.ndarray
-        and type(threads) is int
-        and threads == 1
+        and (threads is None or (type(threads) is int and threads == 1))
     ):
         known = _known_plan(thing, skinning, influences)
-        if known is not None and known.run_bound(pose, normals, tangents, out):
+        if known is not None and known.run_bound(pose, normals, tangents, out, threads):
             return out
     influences = check_options("skin", skinning, influences, out)
     normals, tangents = flag("skin", "normals", normals), flag("skin", "tangents", tangents)
-    threads = thread_count(threads)
+    if threads is not None:
+        threads = thread_count(threads)
     motion = resolve(thing, pose, skeleton, morphs)
     try:
         return _skinned(thing, motion, skinning, influences, normals, tangents, threads, out)
@@ -160,7 +162,7 @@ def _skinned(
     influences: int | None,
     normals: bool,
     tangents: bool,
-    threads: int,
+    threads: int | None,
     out: Surface | None,
 ) -> Surface:
     plan: _Plan = derived(thing, ("plan", skinning, influences), lambda: _Plan(thing, skinning, influences))
@@ -219,9 +221,9 @@ class _Plan:
             for chosen, some in members.items()
         ]
 
-    def run_bound(self, matrices: Array, normals: Any, tangents: Any, out: Any) -> bool:
+    def run_bound(self, matrices: Array, normals: Any, tangents: Any, out: Any, threads: int | None) -> bool:
         """The usual call of a program that skins every frame: one pose's matrices as kernels take them, into arrays that
-        are there. Does nothing and returns False for any other."""
+        are there, and no more than one thread's work. Does nothing and returns False for any other."""
         group = self.groups[0] if len(self.groups) == 1 else None
         if group is None or group.dual or type(out) is not Surface or matrices.dtype != FLOAT32:
             return False
@@ -236,6 +238,7 @@ class _Plan:
         shapes = ((V, 3), (V, 3), (V, 4))
         if (
             vectors < 0
+            or (threads is None and worth(group.blocks * SECONDS_PER_BLOCK * (1 + vectors), 2) > 1)
             or (vectors and not (group.layout.has_normals and (vectors == 1 or group.layout.has_tangents)))
             or matrices.shape != (len(group.palette.joints), 3, 4)
             or not matrices.flags.c_contiguous
@@ -267,10 +270,10 @@ class _Group:
         self._splits = FramePool(
             lambda: dual_quaternions.frame(pivots=self.pivots, used=self.used, scratch=np.empty(32))
         )
-        self._pools: dict[tuple[str, int, bool], FramePool] = {}
+        self._pools: dict[tuple[str, int, bool], FramePool[CallFrame]] = {}
         self._apart: list[int] = []
 
-    def _frames(self, skinning: str, vectors: int, morphs: bool) -> FramePool:
+    def _frames(self, skinning: str, vectors: int, morphs: bool) -> FramePool[CallFrame]:
         """Frames of the kernel for a way of skinning and outputs, with the layout in them."""
         key = (skinning, vectors, morphs)
         if key not in self._pools:
@@ -325,7 +328,9 @@ class _Group:
         edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), F] if F > 1 else [0, F]
         return [(a, b, ("rigid", "uniform", "stretch")[kinds[a]]) for a, b in itertools.pairwise(edges)]
 
-    def run(self, motion: PoseMatrices, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
+    def run(
+        self, motion: PoseMatrices, p: Array, n: Array | None, t: Array | None, threads: int | None
+    ) -> None:
         """Writes this group's rows of the outputs."""
         layout, inputs = self.layout, {"work.matrices": motion.matrices}
         F = len(motion.matrices)
@@ -357,28 +362,31 @@ class _Group:
             self._splits.give(split)
 
     def _run_part(
-        self, frames: FramePool, inputs: dict[str, Array], first: int, last: int, vectors: int, threads: int
+        self,
+        frames: FramePool[CallFrame],
+        inputs: dict[str, Array],
+        first: int,
+        last: int,
+        vectors: int,
+        threads: int | None,
     ) -> None:
         """Poses `first..last`, which one kernel skins, on as many threads as they are worth."""
-
-        def run(f0: int, f1: int, b0: int, b1: int) -> None:
-            frame = frames.take()
-            lend = frame.lend
-            for name, array in inputs.items():
-                lend(name, array)
-            words = frame.words
-            words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = f0, f1, b0, b1
-            frame.run()
-            frames.give(frame)
-
-        count = last - first
+        frame = frames.take()
+        for name, array in inputs.items():
+            frame.lend(name, array)
+        words, count = frame.words, last - first
+        words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = first, last, 0, self.blocks
         seconds = count * self.blocks * SECONDS_PER_BLOCK * (1 + vectors)
-        if threads == 1 or seconds < 2 * WORTH_SECONDS:
-            run(first, last, 0, self.blocks)
-        elif count > 1:
-            run_split(lambda a, b: run(first + a, first + b, 0, self.blocks), count, seconds, threads)
+        workers = 1 if worth(seconds, 2) == 1 else worth(seconds, thread_count(threads))
+        if workers == 1:
+            frame.run()
         else:
-            run_split(lambda a, b: run(first, last, a, b), self.blocks, seconds, threads)
+            # Poses are shared out where there are enough of them, else the blocks of each.
+            by_pose = count >= 2 * workers
+            job = Job(frame, *(("f0", "f1") if by_pose else ("b0", "b1")))
+            begin, end = (first, last) if by_pose else (0, self.blocks)
+            job.run(begin, end, step=max(1, (end - begin) // (CHUNKS * workers)), workers=workers)
+        frames.give(frame)
 
 
 def _overlapping(*arrays: Array) -> bool:

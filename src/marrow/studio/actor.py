@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import ValidationError
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
 from marrow.graph.inspection import GraphMoment
 from marrow.math import affine
 from marrow.model import Character, Clip
 from marrow.scene.camera import Camera
+from marrow.scene.stand_in import with_stand_in
 from marrow.studio.assets import DescribedCharacter, MorphWeights, describe, described_again, frame_rate
 from marrow.studio.budget import check_character
 from marrow.studio.frames import CompactGroup, pack_frame
@@ -28,6 +30,7 @@ from marrow.studio.travel import Travel
 from marrow.studio.wire import COMPACT_FROM, Wire
 
 if TYPE_CHECKING:
+    from marrow.controller import Controller
     from marrow.studio.drawings import PictureDrawing, ViewRequest
 
 __all__ = ["Looks", "Origin", "Picture", "StudioActor"]
@@ -192,6 +195,7 @@ class StudioActor:
         *,
         graph: Graph | None = None,
         animator: Any = None,
+        controller: Controller | None = None,
     ) -> None:
         check_character(character)
         self.character, self.slot, self.origin = character, slot, origin
@@ -200,10 +204,12 @@ class StudioActor:
         if graph is not None:
             self._compiled = compile_graph(graph, character)
         self.graph_info = describe_graph(graph, character.skeleton) if graph else None
-        self._morphs = MorphWeights(character)
-        self.plan = LevelPlan(character)
+        self.drawn = with_stand_in(character)
+        """What pages draw: the character, or where it has no mesh a body made of its bones. The palette is the same."""
+        self._morphs = MorphWeights(self.drawn)
+        self.plan = LevelPlan(self.drawn)
         """The levels of detail that pages can draw."""
-        self.wire = Wire(character)
+        self.wire = Wire(self.drawn)
         self._asset: DescribedCharacter | None = None
         self._asset_lock = threading.Lock()
         self._placements = np.zeros((0, 3, 4), np.float32)
@@ -222,8 +228,12 @@ class StudioActor:
         """Seconds the graph has run since it was started."""
         self.steered = Steered()
         """What was changed since, and when."""
+        self.controller, self._wish = controller, ((0.0, 0.0), False)
+        if controller is not None:
+            animator = controller.animator
+            self.stands = animator.root.matrices[None].astype(np.float32)
         self.animator: Animator = animator or self._new_animator(1)
-        self.given = animator is not None
+        self.given = animator is not None and controller is None
         """Whether a program made the animator, and may want to update it itself."""
         playing = self.animator.playback.clip if self.mode == "clip" else None
         self.clip: str | None = playing[0] if isinstance(playing, list) else playing
@@ -236,7 +246,7 @@ class StudioActor:
         """What the page draws it from, worked out when it is first asked for."""
         with self._asset_lock:
             if self._asset is None:
-                self._asset = describe(self.character, self.slot, self.graph_info)
+                self._asset = describe(self.drawn, self.slot, self.graph_info)
             return self._asset
 
     def take_asset(self, other: StudioActor) -> None:
@@ -277,7 +287,8 @@ class StudioActor:
         self.mode, self.clip = "graph", None
         self.ran = 0.0
         self.steered = Steered(dict(parameters))
-        self.animator = self._new_animator(self.count)
+        played = self.controller if self.count == 1 else None
+        self.animator = self._new_animator(self.count) if played is None else played.animator
         self.set_parameters(parameters)
         self.warm_up(0)
 
@@ -295,6 +306,19 @@ class StudioActor:
         """Pulls a trigger for all instances."""
         self.animator.trigger(trigger)
         self.steered.note(self.ran, trigger, None)
+
+    @property
+    def playable(self) -> bool:
+        """Whether it goes where it is steered."""
+        return self.controller is not None and self.animator is self.controller.animator
+
+    def steer(self, way: tuple[float, float], run: bool, jump: bool) -> None:
+        """Where to go from now on, x and z in the world."""
+        if self.controller is None or not self.playable:
+            raise ValidationError("nobody plays this character: open it with marrow play")
+        self._wish = way, run
+        if jump:
+            self.controller.jump()
 
     def _variety(self, name: str, low: float = -1.0) -> Array:
         """Numbers from `low` to 1, the same for an instance at all times; the first and last one, which
@@ -339,6 +363,11 @@ class StudioActor:
         if self.mode == "graph":
             seconds = max(seconds, 0.0)
             self.ran += seconds
+            if self.controller is not None and self.playable:
+                way, run = self._wish
+                self.controller.move(way, seconds, run=run)
+                self.stands = self.animator.root.matrices[None].astype(np.float32)
+                return
             self.animator.update(seconds)
             if travel is not None:
                 travel.follow_graph(self.animator)
@@ -469,7 +498,7 @@ class StudioActor:
     def _places(self) -> Array:
         """On a grid, the first in the middle, more around it, `(N, 3, 4)`."""
         if len(self._placements) != self.count:
-            box = rest_box_shown(self.character)
+            box = rest_box_shown(self.drawn)
             extent = 1.0 if box is None else float(np.max((box[1] - box[0])[[0, 2]]))
             placed = np.zeros((self.count, 3, 4), np.float32)
             placed[:, [0, 1, 2], [0, 1, 2]] = 1.0

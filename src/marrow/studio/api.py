@@ -133,10 +133,8 @@ class Api:
 
         if "clip" in request.query_params:
             actor, clip = self._clip(request)
-            return _json(await self._work(request, bounds, actor.character, clip))
-        return _json(
-            await self._work(request, bounds, self._actor(_number(request, "slot", 0)).character, None)
-        )
+            return _json(await self._work(request, bounds, actor.drawn, clip))
+        return _json(await self._work(request, bounds, self._actor(_number(request, "slot", 0)).drawn, None))
 
     # -- looking closer --------------------------------------------------------------------------------------
     async def _check(self, request: Request) -> Response:
@@ -221,7 +219,7 @@ def _skin(actor: StudioActor, level: int, matrices: Any, morphs: Any, skinning: 
     from marrow.skinning import skin
 
     options = {"morphs": morphs} if morphs.size else {}
-    shown = actor.character.levels[level]
+    shown = actor.drawn.levels[level]
     return skin(shown, matrices, skinning=skinning, normals=False, tangents=False, **options).positions
 
 

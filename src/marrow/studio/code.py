@@ -104,7 +104,8 @@ def _character(actor: StudioActor) -> str:
         return f"mw.samples.{origin.name}(){note}"
     if origin.kind == "file":
         more = f", clips={list(origin.clips)!r}" if origin.clips else ""
-        return f"mw.load({origin.name!r}{more})"
+        metres = ", units='metres'" if origin.name.lower().endswith(".bvh") else ""
+        return f"mw.load({origin.name!r}{more}{metres})"
     return f"...  # {actor.character.name or 'a character'} made in Python"
 
 

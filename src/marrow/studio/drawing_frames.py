@@ -167,10 +167,11 @@ def _ghosts(ghosts: list[Ghost], picture: Picture, arrays: dict[str, tuple[str, 
     actor, clip = picture.actor, picture.clip
     if not ghosts or clip is None:
         return 0
+    from marrow.animation.additive import sample_shown
     from marrow.animation.kinematics import skinning_matrices
 
     times = np.concatenate([ghost.times for ghost in ghosts])
-    pose = clip.sample(times)
+    pose = sample_shown(clip, times)
     channels = pose.morphs.reshape(len(times), pose.morph_count)
     arrays["ghost_matrices"] = (
         "float32",

@@ -124,7 +124,7 @@ def _compared(picture: Picture, request: ViewRequest, other: Character | None) -
 
 def posed_instances(picture: Picture, instances: Iterable[int], request: ViewRequest) -> list[Posed]:
     """Some instances of a picture as views see them, by level of detail."""
-    whole = picture.actor.character
+    whole = picture.actor.drawn
     back = _bind(whole)
     by_level: dict[int, list[int]] = {}
     found: dict[int, Array] = {}

@@ -40,7 +40,7 @@ class Arrival:
         return self.motion_only and share_of_joints(other, self.character) >= FITS
 
     def actor(self, slot: int) -> StudioActor:
-        named = self.character.replace(name=PurePath(self.name).stem)
+        named = self.character.in_metres().replace(name=PurePath(self.name).stem)
         return StudioActor(named, slot, Origin("file", self.name, clips=self.clips))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 
 if TYPE_CHECKING:
+    from marrow.controller import Controller
     from marrow.graph import Animator, Graph
     from marrow.model import Character
     from marrow.scene.scene import Actor as SceneActor
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from marrow.studio.scenes import StageScene
     from marrow.studio.server import Server
 
-    Thing = Character | Animator | Scene | SceneActor | str | os.PathLike[str]
+    Thing = Character | Animator | Controller | Scene | SceneActor | str | os.PathLike[str]
     GraphLike = Graph | str | os.PathLike[str]
 
 __all__ = ["Maker", "maker_of", "maker_of_character", "maker_of_file", "maker_of_sample"]
@@ -60,7 +61,7 @@ class Maker:
 
 
 def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
-    """For a character, an animator, a scene, a file or the name of a sample."""
+    """For a character, an animator, a controller, a scene, a file or the name of a sample."""
     rendering = sys.modules.get("marrow.scene.scene")  # who has a scene has imported it
     if rendering is not None and isinstance(thing, (rendering.Scene, rendering.Actor)):
         return _maker_of_scene(thing, slot, graph)
@@ -75,10 +76,15 @@ def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
 
     if isinstance(thing, Character):
         return maker_of_character(thing, slot, graph)
+    playing = sys.modules.get("marrow.controller")  # who has a controller has imported it
+    if playing is not None and isinstance(thing, playing.Controller):
+        if graph is not None:
+            raise ValidationError("view: a controller brings its own graph; leave graph= out")
+        return _maker_of_controller(thing, slot)
     from marrow.graph import Animator
 
     if not isinstance(thing, Animator):
-        what = "a Character, an Animator, a Scene, a file or the name of a sample"
+        what = "a Character, an Animator, a Controller, a Scene, a file or the name of a sample"
         raise WrongTypeError(f"view: expected {what}, got {type(thing).__name__}")
     if graph is not None:
         raise ValidationError("view: an animator brings its own graph; leave graph= out")
@@ -87,6 +93,16 @@ def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
         from marrow.studio.actor import Origin, StudioActor
 
         return StudioActor(thing.character, slot, Origin("python", ""), graph=thing.graph, animator=thing)
+
+    return Maker(make, slot)
+
+
+def _maker_of_controller(player: Controller, slot: int) -> Maker:
+    def make() -> StudioActor:
+        from marrow.studio.actor import Origin, StudioActor
+
+        origin = Origin("python", "")
+        return StudioActor(player.character, slot, origin, graph=player.graph, controller=player)
 
     return Maker(make, slot)
 
@@ -159,7 +175,7 @@ def maker_of_character(
     def make() -> StudioActor:
         from marrow.studio.actor import Origin, StudioActor
 
-        return StudioActor(character, slot, Origin(kind, name, file), graph=_graph(graph))
+        return StudioActor(character.in_metres(), slot, Origin(kind, name, file), graph=_graph(graph))
 
     return Maker(make, slot)
 

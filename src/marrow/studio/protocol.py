@@ -106,6 +106,16 @@ class Fire(Message, frozen=True, tag="trigger"):
     name: Name
 
 
+class Steer(Message, frozen=True, tag="steer"):
+    """Where a character that is played shall go, x and z in the world, at most 1 long; it goes on until told otherwise.
+    `jump` jumps once."""
+
+    x: Annotated[float, Meta(ge=-1, le=1)]
+    z: Annotated[float, Meta(ge=-1, le=1)]
+    run: bool = False
+    jump: bool = False
+
+
 class SetCount(Message, frozen=True, tag="count"):
     """How many instances there are."""
 
@@ -274,6 +284,7 @@ ClientMessage = (
     | SetMode
     | SetParameter
     | Fire
+    | Steer
     | SetCount
     | Spread
     | SetTravel
@@ -310,7 +321,7 @@ class State(Message, frozen=True, tag="state"):
     is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not
     the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would
     do, in words. `max_count`: how many of this character there may be.
-    `second_clip`: what the character in slot 1 plays."""
+    `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says."""
 
     mode: Mode
     clip: str | None
@@ -335,6 +346,7 @@ class State(Message, frozen=True, tag="state"):
     redo: str | None
     max_count: int
     second_clip: str | None
+    playable: bool
 
 
 class MachineState(msgspec.Struct, frozen=True):

@@ -248,6 +248,8 @@ class Session(Steering):
             case p.Fire(name):
                 for actor in self._with_graph("trigger", name):
                     actor.fire(name)
+            case p.Steer(x, z, run, jump):
+                main.steer((x, z), run, jump)
             case p.SetCount(value):
                 self._set_count(value)
             case p.Spread(on):
@@ -480,6 +482,7 @@ class Session(Steering):
             redo=self.edits.redoes if self.edits is not None else None,
             max_count=min((most_instances(a.character) for a in self.actors.values()), default=p.MAX_COUNT),
             second_clip=self.actors[1].clip if 1 in self.actors else None,
+            playable=main is not None and main.playable,
         )
 
     def live(self) -> p.Live | None:

@@ -313,7 +313,7 @@ async def _unless_silent(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 def _by_itself(offer: Offer, slot: int) -> StudioActor:
     from marrow.studio.actor import Origin, StudioActor
 
-    named = offer.motion.replace(name=PurePath(offer.name).stem)
+    named = offer.motion.in_metres().replace(name=PurePath(offer.name).stem)
     return StudioActor(named, slot, Origin("file", offer.name))
 
 

@@ -13,15 +13,19 @@ from marrow.kernels.gradients import (
     skin_gradient_points,
     skin_gradient_weights,
 )
-from marrow.kernels.language.kernel import FramePool
+from marrow.kernels.jobs import Job, worth
+from marrow.kernels.language.kernel import CallFrame, FramePool, Kernel
 from marrow.kernels.skinning import SkinWork, skin_kernel
-from marrow.skinning.threads import run_split
 from marrow.torch.plans import Plan
 from torch import Tensor
 
 __all__ = ["gradients", "skin"]
 
 SECONDS_PER_BLOCK = 30e-9
+SEVERAL = 32
+"""Poses from which on they are shared out among threads, rather than the blocks of each."""
+AT_ONCE = 64
+"""Poses whose matrices get their gradients at once: before they are summed, the lanes of one take 16 times as much."""
 _KERNEL = skin_kernel("linear", 0)
 
 
@@ -38,27 +42,32 @@ def skin(plan: Plan, points: Tensor, weights: Tensor, matrices: Tensor) -> Tenso
         "work.out_p": out.numpy(),
     }
     frames = _frames(plan, matrices.shape[1])
-    at = _KERNEL.offsets["f0"]
-
-    def run(f0: int, f1: int) -> None:
-        frame = frames.take()
-        # Points of their own for every pose: one pose at a time.
-        step = 1 if len(blocks) > 1 else f1 - f0
-        for f in range(f0, f1, step):
-            for name, array in inputs.items():
-                frame.lend(name, array)
-            frame.lend("work.positions", blocks[f if len(blocks) > 1 else 0])
-            frame.words[at], frame.words[at + 1] = f, f + step
-            frame.run()
-        frames.give(frame)
-
-    run_split(run, B, B * plan.blocks * SECONDS_PER_BLOCK, torch.get_num_threads())
+    frame = frames.take()
+    # Points of their own for every pose: one pose at a time.
+    step = 1 if len(blocks) > 1 else B
+    for f in range(0, B, step):
+        for name, array in inputs.items():
+            frame.lend(name, array)
+        frame.lend("work.positions", blocks[f if len(blocks) > 1 else 0])
+        words, at = frame.words, _KERNEL.offsets["f0"]
+        words[at], words[at + 1], words[at + 2], words[at + 3] = f, f + step, 0, plan.blocks
+        _run(frame, step >= SEVERAL, plan.blocks, step)
+    frames.give(frame)
     return out
 
 
-def _frames(plan: Plan, joints: int) -> FramePool:
+def _run(frame: CallFrame, by_pose: bool, blocks: int, poses: int) -> None:
+    """A kernel over all its poses and blocks, on as many threads as that is worth: by poses, or by blocks."""
+    workers = worth(poses * blocks * SECONDS_PER_BLOCK, torch.get_num_threads())
+    at = frame.kernel.offsets["f0"] + (0 if by_pose else 2)
+    begin, end = frame.words[at], frame.words[at + 1]
+    job = Job(frame, *(("f0", "f1") if by_pose else ("b0", "b1")))
+    job.run(begin, end, step=max(1, (end - begin) // (8 * workers)), workers=workers)
+
+
+def _frames(plan: Plan, joints: int) -> FramePool[CallFrame]:
     """Frames of the skinning kernel with a plan's blocks in them."""
-    pools: dict[int, FramePool] = plan.__dict__.setdefault("_frames", {})
+    pools: dict[int, FramePool[CallFrame]] = plan.__dict__.setdefault("_frames", {})
     if joints not in pools:
         none, no_index = np.zeros(0, np.float32), np.zeros(0, np.int32)
         work = SkinWork(
@@ -95,55 +104,30 @@ def gradients(
     if len(plan.copies):
         parts["g"].reshape(B, plan.blocks, 3, 16)[:, plan.copies // 16, :, plan.copies % 16] = 0
 
-    def run(kernel: Any, out: Tensor, stride: int, f0: int, f1: int) -> None:
-        kernel.frame(
-            work=GradientWork(**parts, out=out.reshape(-1).numpy(), out_stride=stride), f0=f0, f1=f1
-        ).run()
-
-    def summed(kernel: Any, shape: tuple[int, ...]) -> Tensor:
-        """What all poses add to: each thread has its own, and they are added in order."""
-        pieces: dict[int, Tensor] = {}
-
-        def part(f0: int, f1: int) -> None:
-            pieces[f0] = torch.zeros(shape)
-            run(kernel, pieces[f0], 0, f0, f1)
-
-        split(part)
-        total = torch.zeros(shape)
-        for at in sorted(pieces):
-            total += pieces[at]
-        return total
-
-    def split(part: Any) -> None:
-        run_split(part, B, B * plan.blocks * SECONDS_PER_BLOCK * 2, torch.get_num_threads())
+    def run(kernel: Kernel, out: Tensor, stride: int, poses: int, by_pose: bool, **other: Any) -> None:
+        work = GradientWork(**{**parts, **other}, out=out.reshape(-1).numpy(), out_stride=stride)
+        frame = kernel.frame(work=work, f0=0, f1=poses, b0=0, b1=plan.blocks)
+        _run(frame, by_pose, 2 * plan.blocks, poses)
 
     to_points = to_weights = to_matrices = None
+    # What poses add to is each block's own: blocks are shared out, and each goes through the poses in order.
     if wanted[0]:
         size = plan.blocks * 48
-        if shared:
-            found = summed(skin_gradient_points, (1, size))
-        else:
-            found = torch.zeros((B, size))
-            split(lambda a, b: run(skin_gradient_points, found, size, a, b))
+        found = torch.zeros((1 if shared else B, size))
+        run(skin_gradient_points, found, 0 if shared else size, B, by_pose=False)
         to_points = plan.vertex_points(found)
     if wanted[1]:
-        to_weights = plan.vertex_weights(summed(skin_gradient_weights, (entries * 16,)))
+        added = torch.zeros((entries * 16,))
+        run(skin_gradient_weights, added, 0, B, by_pose=False)
+        to_weights = plan.vertex_weights(added)
     if wanted[2]:
         to_matrices = torch.empty((B, J, 3, 4))
-
-        def some(f0: int, f1: int) -> None:
-            # A few poses at a time: the lanes of one take 16 times what its matrices do.
-            for a in range(f0, f1, 8):
-                b = min(a + 8, f1)
-                lanes = torch.zeros((b - a, J * 12, 16))
-                piece = dict(parts)
-                piece["g"] = parts["g"].reshape(B, -1)[a:b].reshape(-1)
-                if not shared:
-                    piece["points"] = parts["points"].reshape(B, -1)[a:b].reshape(-1)
-                skin_gradient_matrices.frame(
-                    work=GradientWork(**piece, out=lanes.reshape(-1).numpy(), out_stride=0), f0=0, f1=b - a
-                ).run()
-                to_matrices[a:b] = lanes.sum(-1).reshape(b - a, J, 3, 4)
-
-        split(some)
+        for a in range(0, B, AT_ONCE):
+            b = min(a + AT_ONCE, B)
+            lanes = torch.zeros((b - a, J * 12, 16))
+            own = {"g": parts["g"].reshape(B, -1)[a:b].reshape(-1)}
+            if not shared:
+                own["points"] = parts["points"].reshape(B, -1)[a:b].reshape(-1)
+            run(skin_gradient_matrices, lanes, 0, b - a, by_pose=True, **own)
+            to_matrices[a:b] = lanes.sum(-1).reshape(b - a, J, 3, 4)
     return to_points, to_weights, to_matrices

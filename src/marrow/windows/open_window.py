@@ -102,7 +102,7 @@ def _scene(thing: Any, graph: Any) -> tuple[Scene, Animator | None]:
         scene = thing if isinstance(thing, Scene) else Scene(thing)
         return scene, thing if isinstance(thing, Animator) and thing.graph is not None else None
     name = os.fspath(thing) if isinstance(thing, (str, os.PathLike)) else None
-    character = character_of(thing, "view")
+    character = character_of(thing, "view").in_metres()
     if graph is None and name in samples.NAMES and not os.path.exists(str(name)):
         own = getattr(samples, f"{name}_graph", None)
         graph = own() if own is not None else None
@@ -120,7 +120,7 @@ def _beside(scene: Scene, other: Any) -> None:
     """Puts a second character to the right of what is there, as seen from the front."""
     from marrow.scene.actor_state import actor_states
 
-    actor = scene.add(character_of(other, "view: compare"))
+    actor = scene.add(character_of(other, "view: compare").in_metres())
     boxes = [(m.low.min(0), m.high.max(0)) for m in actor_states(scene)]
     here, there = boxes[:-1], boxes[-1]
     low = np.min([b[0] for b in here], axis=0) if here else np.zeros(3)

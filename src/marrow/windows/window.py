@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.controller import Controller
 from marrow.display.notebook import close_earlier, in_notebook, owned_by_cell
 from marrow.errors import (
     DeviceLostError,
@@ -37,6 +38,7 @@ from marrow.scene.timed_scene import character_of
 from marrow.windows.camera_controls import CameraControls
 from marrow.windows.display import Display, OffscreenDisplay
 from marrow.windows.frame_times import FrameTimes
+from marrow.windows.player_controls import PlayerControls
 from marrow.windows.text_overlay import EDGE, TextOverlay
 from marrow.windows.window_frame import WindowFrame
 
@@ -90,9 +92,13 @@ def window(
       window is the screen. Both may be changed: `frame.window.capture = False`.
 
     The window closes when the loop ends, however it ends. In a notebook write `async for`.
+
+    Of a `Controller` among the things the character is shown, and the player steers it (W A S D, Shift, Space, the mouse, a
+    gamepad); the camera is behind its shoulder.
     """
     _check_options(options, renderer)
-    scene = _scene(things)
+    player = next((t for t in things if isinstance(t, Controller)), None)
+    scene = _scene(tuple(t.animator if isinstance(t, Controller) else t for t in things))
     shape = _size(size)
     rate = None if rate is None else _validate.number("window", "rate", rate, low=0, above=True)
     vsync, offscreen = (
@@ -136,6 +142,9 @@ def window(
             renderer=renderer,
             **options,
         )
+        if player is not None:
+            made.player = PlayerControls(player)
+            made.camera = made.player.camera if camera is None else made.camera
         if capture:
             made.capture = True
         if fullscreen:
@@ -171,6 +180,8 @@ class Window:
         self.meter = FrameTimes()
         """How long frames take."""
         self.show_time = show_time
+        self.player: PlayerControls | None = None
+        """What steers the `Controller` that is shown, where there is one."""
         self.painters: list[Callable[[TextOverlay], None]] = []
         """Called with an overlay for every picture."""
         self.view_failed: Callable[[MarrowError], None] | None = None
@@ -330,8 +341,10 @@ class Window:
         self.meter.frame(now)
         inputs = self.display.inputs.take()
         self._lines.clear()
-        if isinstance(self._camera, CameraControls) and self.controls != "none":
-            height = self.size[1] / self.display.ratio
+        height = self.size[1] / self.display.ratio
+        if self.player is not None:
+            self.player.step(inputs, dt, height, captured=self._capture)
+        elif isinstance(self._camera, CameraControls) and self.controls != "none":
             self._camera.step(inputs, dt, height, fly=self.controls == "fly", captured=self._capture)
         frame = WindowFrame(self, self._index, dt, self._time, inputs)
         self._index += 1
@@ -445,7 +458,9 @@ def _scene(things: tuple[Any, ...]) -> Scene:
         return things[0]
     if len(things) == 1 and isinstance(things[0], (list, tuple)):
         things = tuple(things[0])
-    return Scene(*(character_of(t, "window") if isinstance(t, (str, os.PathLike)) else t for t in things))
+    return Scene(
+        *(character_of(t, "window").in_metres() if isinstance(t, (str, os.PathLike)) else t for t in things)
+    )
 
 
 def _check_options(options: dict[str, Any], renderer: Any) -> None:

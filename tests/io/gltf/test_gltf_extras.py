@@ -65,3 +65,21 @@ def test_extras_are_plain_data() -> None:
     for wrong in ({"x": object()}, {1: 2}, {"x": {"y": {1}}}):
         with pytest.raises(ValidationError, match="extras"):
             mw.Character(skeleton, extras=wrong)
+
+
+def test_the_root_that_a_skin_names_is_kept_and_written_again(tmp_path: Path) -> None:
+    maker = skinned_bar()
+    root = maker.document["skins"][0]["joints"][0]
+    maker.document["skins"][0]["skeleton"] = root
+    name = maker.document["nodes"][root].setdefault("name", "root")
+    character = maker.load()
+    assert [skin["skeleton"] for skin in character.extras["skins"].values()] == [name]
+    gltf.write(character, tmp_path / "a.gltf")
+    text = json.loads((tmp_path / "a.gltf").read_text())
+    (skin,) = text["skins"]
+    assert text["nodes"][skin["skeleton"]]["name"] == name
+    # One that is not above all joints is no root: glTF refuses it.
+    kept = next(iter(character.extras["skins"]))
+    below = character.skeleton.names[-1]
+    gltf.write(character.replace(extras={"skins": {kept: {"skeleton": below}}}), tmp_path / "b.gltf")
+    assert "skeleton" not in json.loads((tmp_path / "b.gltf").read_text())["skins"][0]

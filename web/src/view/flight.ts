@@ -19,6 +19,8 @@ const TRIGGER_DEAD = 0.05;
 const LONGEST_STEP = 0.1;
 
 export class Flight {
+  /** Whether the left stick belongs to a character that is played. */
+  grounded = false;
   private readonly down = new Set<string>();
   private fast = false;
   private pads = 0;
@@ -64,9 +66,9 @@ export class Flight {
     const pad = this.pads > 0 ? firstPad() : null;
     let [x, y] = [0, 0];
     if (pad) {
-      const [right, forward] = stick(pad.axes[0], pad.axes[1]);
+      const [right, forward] = this.grounded ? [0, 0] : stick(pad.axes[0], pad.axes[1]);
       [across, ahead] = [across + right, ahead - forward];
-      up += trigger(pad.buttons[7]?.value) - trigger(pad.buttons[6]?.value);
+      if (!this.grounded) up += trigger(pad.buttons[7]?.value) - trigger(pad.buttons[6]?.value);
       [x, y] = stick(pad.axes[2], pad.axes[3]);
     }
     const turns = x !== 0 || y !== 0;
@@ -78,12 +80,12 @@ export class Flight {
   }
 }
 
-function firstPad(): Gamepad | null {
+export function firstPad(): Gamepad | null {
   return navigator.getGamepads().find((pad) => pad?.connected && pad.mapping === "standard") ?? null;
 }
 
 /** A stick without the slack of its middle and its rim. */
-function stick(x = 0, y = 0): [number, number] {
+export function stick(x = 0, y = 0): [number, number] {
   const length = Math.hypot(x, y);
   if (!(length > DEAD)) return [0, 0];
   const gain = Math.min((length - DEAD) / (FULL - DEAD), 1) / length;

@@ -33,6 +33,7 @@ from marrow.graph.ground import Ground, checked_ground
 from marrow.graph.level_surfaces import skin_levels
 from marrow.graph.levels import checked_levels
 from marrow.graph.results import Events
+from marrow.kernels.jobs import thread_count
 from marrow.kernels.memory import readonly
 from marrow.math import affine, transform
 from marrow.model import _validate
@@ -40,7 +41,6 @@ from marrow.model._asset import freeze
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.skinning import skin
-from marrow.skinning.threads import thread_count
 
 __all__ = ["Animator"]
 
@@ -64,9 +64,9 @@ class Animator:
     asked for, once per update.
 
     Clips are played from uniform frames (see `clip.resampled`); `evaluation.resampling_error` says what that costs.
-    `threads=None` computes the poses of a crowd on all cores where that is worth it. `evaluator` makes the poses instead of
-    the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. One thread at a time may use an
-    animator; another gets an `InUseError`, and may only set parameters.
+    `threads` is how many cores a crowd is shared among at most, where that is worth it; None: all. `evaluator` makes the
+    poses instead of the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. One thread at a
+    time may use an animator; another gets an `InUseError`, and may only set parameters.
     """
 
     __slots__ = {
@@ -90,7 +90,7 @@ class Animator:
         graph: Graph | CompiledGraph | None = None,
         *,
         count: int | None = None,
-        threads: int | None = 1,
+        threads: int | None = None,
         functions: Mapping[str, PoseFunction] | None = None,
         evaluator: Evaluator | EvaluatorMaker | None = None,
     ) -> None:
@@ -177,6 +177,9 @@ class Animator:
         except IndexError:
             take_token(runtime, "update")
         try:
+            quick = runtime.quick
+            if quick is not None and type(dt) is float and quick.update(runtime, dt):
+                return
             if runtime.asked:
                 make_changes(runtime)
             step = steps(runtime, dt)
@@ -191,6 +194,8 @@ class Animator:
             else:
                 runtime.control.update(step)
             runtime.changed()
+            if type(dt) is float:
+                runtime.make_quick()
         finally:
             idle.append(None)
 
@@ -339,7 +344,10 @@ class Animator:
     def matrices(self) -> Array:
         """Skinning matrices `(N, J, 3, 4)`, ready for `mw.skin`, a GPU or a tensor library (see `Palette` for
         characters whose meshes disagree about a joint's bind pose)."""
-        return self._runtime.evaluate("palette", (len(self.character.palette), 3, 4))
+        runtime = self._runtime
+        runtime.wants_matrices = True
+        found: Array | None = runtime.outputs.get("palette")
+        return runtime.evaluate("palette", (len(self.character.palette), 3, 4)) if found is None else found
 
     def socket(self, name: str) -> Array:
         """Where a socket of the skeleton (or a joint) is, in model space: `(N, 3, 4)`."""

@@ -18,7 +18,7 @@ from marrow.graph.evaluator import EvaluationJob, Evaluator, LevelEvaluation
 from marrow.graph.inspection import GraphMoment, inspect
 from marrow.graph.levels import LevelGroup
 from marrow.graph.pose_program import PoseProgram
-from marrow.kernels.memory import readonly
+from marrow.kernels.memory import RESULTS, readonly
 from marrow.kernels.operations import OPERATION
 from marrow.model._asset import freeze
 from marrow.model.pose import Pose
@@ -133,8 +133,8 @@ class Evaluation:
     @exclusive()
     def _run_both(self) -> tuple[Array, Array]:
         runtime = self._runtime
-        palette = runtime.buffers.take((*runtime.batch, len(runtime.character.palette), 3, 4))
-        morphs = runtime.buffers.take((*runtime.batch, runtime.evaluator.layout.morphs))
+        palette = RESULTS.take((*runtime.batch, len(runtime.character.palette), 3, 4))
+        morphs = RESULTS.take((*runtime.batch, runtime.evaluator.layout.morphs))
         runtime.run(palette=palette, morphs=morphs)
         runtime.outputs["palette"], runtime.outputs["morphs"] = freeze(palette), freeze(morphs)
         return palette, morphs

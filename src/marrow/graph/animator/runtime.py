@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
-from marrow.graph.animator.buffers import Buffers
+from marrow.graph.animator.quick_step import QuickStep
 from marrow.graph.animator.thread_guard import is_inside, take_token, takes_token
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.control import GraphControl
@@ -23,6 +23,7 @@ from marrow.graph.instance_store import InstanceStore
 from marrow.graph.levels import CrowdLevels
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram
 from marrow.graph.state import carry_over
+from marrow.kernels.memory import RESULTS
 from marrow.model._asset import freeze
 from marrow.model.character import Character
 
@@ -52,8 +53,8 @@ class AnimatorRuntime:
     played by hand."""
 
     __slots__ = (
-        "__weakref__", "asked", "batch", "buffers", "character", "control", "evaluator", "functions", "has_graph",
-        "idle", "levels", "outputs", "threads",
+        "__weakref__", "asked", "batch", "character", "control", "evaluator", "functions", "has_graph",
+        "idle", "levels", "outputs", "quick", "threads", "version", "wants_matrices",
     )  # fmt: skip
 
     def __init__(
@@ -76,9 +77,13 @@ class AnimatorRuntime:
         with fitting(compiled, count or 1):
             self.control = GraphControl(compiled, count or 1, threads=threads)
         self.functions = bound(compiled, functions, self.store)
-        self.buffers = Buffers()
         self.outputs: dict[str, Any] = {}
         """The results of this moment, by name."""
+        self.quick: QuickStep | None = None
+        """What makes the usual update of a few characters, once there was one like it."""
+        self.version = -1
+        self.wants_matrices = False
+        """Whether somebody asked for the matrices of this moment."""
         self.evaluator: Evaluator
         self.levels: CrowdLevels | None = None
         """What evaluates levels of detail, once there are any."""
@@ -160,6 +165,14 @@ class AnimatorRuntime:
         """Results of before are no longer those of this moment."""
         self.outputs.clear()
 
+    def make_quick(self) -> None:
+        """Behind an update: the next one is quick, where the last two had the same arrays and nothing that needs more."""
+        version = self.control.store.version
+        if self.version != version:
+            self.version, self.quick = version, None
+        elif self.quick is None or not self.quick.holds:
+            self.quick = QuickStep(self) if QuickStep.suits(self) else None
+
     def drop_poses(self, *, also: tuple[str, ...] = ("ran",)) -> None:
         """Poses are made anew; what was run once for this update stays."""
         kept = ("prepared", "events", *also)
@@ -172,7 +185,7 @@ class AnimatorRuntime:
         self.outputs["prepared"] = True
         self.control.refresh()
         programs = self.control.programs
-        for r in range(len(programs.heads) - 1):
+        for r in range(len(programs) - 1):
             if programs.is_empty(r):
                 continue
             self.run_program(programs.program(r))
@@ -212,7 +225,7 @@ class AnimatorRuntime:
             here, there, size = compiled.saved[name], old.compiled.saved[name], control.pose_size
             control.memory[:, here : here + size] = old.memory[:, there : there + size]
         control.set_interval(old.state.instances["wanted"])
-        self.functions, self.control, self.levels = bound_functions, control, None
+        self.functions, self.control, self.levels, self.quick = bound_functions, control, None, None
         self.evaluator = self.evaluator.again(
             compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
         )
@@ -248,7 +261,7 @@ class AnimatorRuntime:
                 "evaluator: it was made for other clips: give a function of the CompiledGraph that makes one for its clips"
             )
         self.store.memory = evaluator.hold(self.store.memory)  # type: ignore[union-attr]
-        self.evaluator, self.levels = evaluator, None  # type: ignore[assignment]
+        self.evaluator, self.levels, self.quick = evaluator, None, None  # type: ignore[assignment]
         self.drop_poses()
 
     def run_program(self, program: PoseProgram, **outputs: Array) -> None:
@@ -279,7 +292,7 @@ class AnimatorRuntime:
         except IndexError:
             take_token(self, "poses")
         try:
-            out = self.buffers.take((*self.batch, *shape))
+            out = RESULTS.take((*self.batch, *shape))
             self.run(**{name: out})
             self.outputs[name] = freeze(out)
             return out

@@ -1,8 +1,8 @@
 """Reads BVH: the hierarchy becomes a skeleton at rest, the motion a clip with one key per frame.
 
-A BVH file has no unit and says nothing about its axes; both are taken as they are (Y up is the custom), and
-`scale=0.01` makes metres of the usual centimetres. Position channels take the place of a joint's OFFSET, as
-the tools that write them (MotionBuilder, Blender) mean it. Position comes before rotation, whatever the
+A BVH file has no unit and says nothing about its axes; numbers are taken as they are (Y up is the custom). What
+unit they are in is told by the size of the body (`Character.unit`). Position channels take the place of a joint's
+OFFSET, as the tools that write them (MotionBuilder, Blender) mean it. Position comes before rotation, whatever the
 channel order says.
 """
 
@@ -49,7 +49,21 @@ def read(source: Source, options: LoadOptions) -> Character:
         clip = _clip(data, motion.end(), joints, skeleton, scale, options.rate, source.path, report)
         if clip is not None:
             clips.append(clip)
-    return Character(skeleton, clips=clips, name=source.path.stem, report=report.build())  # type: ignore[arg-type]
+    unit = _unit(skeleton, report)
+    return Character(skeleton, clips=clips, name=source.path.stem, report=report.build(), unit=unit)  # type: ignore[arg-type]
+
+
+def _unit(skeleton: Skeleton, report: ReportBuilder) -> float:
+    """Metres per unit, as far as the body tells."""
+    from marrow.motion.sizes import unit_of
+
+    unit = unit_of(skeleton)
+    if unit is None:
+        report.add("info", "units", "its unit is not known, no body tells it: taken as metres")
+        return 1.0
+    told = f"a unit is {unit:.4g} m, told by the size of the body"
+    report.add("info", "units", told if unit == 1 else f"{told}; units='metres' makes metres of them")
+    return unit
 
 
 def _text(head: bytes) -> str:

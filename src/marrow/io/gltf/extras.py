@@ -4,8 +4,8 @@ written again.
 `character.extras` has
 - `asset`: `copyright`, `extras`; `root` (the file itself): `extras`; `scene`: `name`, `extras`
 - `joints`, `meshes`, `materials`, `clips`, `images`: extras by name
-- `skins`: `name` and `extras` by the name of the mesh; `textures`: `name`, `extras` and `sampler` (again `name`, `extras`)
-  by the name of the image
+- `skins`: `name`, `extras` and `skeleton` (the joint that is its root) by the name of the mesh
+- `textures`: `name`, `extras` and `sampler` (again `name`, `extras`) by the name of the image
 
 Where several of one name differ, `[3]` is the fourth of them all.
 """
@@ -63,8 +63,23 @@ def read_extras(
         _by_name(names, [reader.read(document.meshes[n.mesh or 0].extras, TARGET_NAMES) for n in shown]),
     )
     skins = [None if n.skin is None else document.skins[n.skin] for n in shown]
+    joint_names = tree.names(ctx)
+    roots = [
+        None if s is None else tree.joint_of.get(-1 if s.skeleton is None else s.skeleton) for s in skins
+    ]
     reader.keep(
-        "skins", _by_name(names, [None if s is None else reader.record(s.extras, name=s.name) for s in skins])
+        "skins",
+        _by_name(
+            names,
+            [
+                None
+                if s is None
+                else reader.record(
+                    s.extras, name=s.name, skeleton=None if root is None else joint_names[root]
+                )
+                for s, root in zip(skins, roots)
+            ],
+        ),
     )
     materials = document.materials
     reader.keep(
@@ -196,8 +211,13 @@ def _put(item: dict[str, Any], value: Any) -> None:
 
 
 def _is_record(value: Any) -> bool:
-    """Whether a value says a name, extras or a sampler, and nothing else."""
-    if not isinstance(value, dict) or not value or not value.keys() <= {"name", "extras", "sampler"}:
+    """Whether a value says a name, extras, a sampler or the root of a skin, and nothing else."""
+    if (
+        not isinstance(value, dict)
+        or not value
+        or not value.keys() <= {"name", "extras", "sampler", "skeleton"}
+    ):
         return False
     sampler = value.get("sampler")
-    return isinstance(value.get("name", ""), str) and (sampler is None or _is_record(sampler))
+    texts = (value.get("name", ""), value.get("skeleton", ""))
+    return all(isinstance(text, str) for text in texts) and (sampler is None or _is_record(sampler))

@@ -160,6 +160,7 @@ class SceneDef(Struct, gc=False):
 class SkinDef(Struct, gc=False):
     joints: list[Index]
     inverseBindMatrices: Index | None = None
+    skeleton: Index | None = None
     name: str | None = None
     extras: Raw = NOTHING
 

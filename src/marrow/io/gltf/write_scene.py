@@ -226,8 +226,18 @@ class SceneNodes:
             columns = affine.to_4x4(inverse_bind).swapaxes(1, 2).reshape(-1, 16)
             binds = self._builder.accessor(columns, f"mesh {mesh.name!r}, inverse bind matrices")
             skin = own | {"joints": joints, "inverseBindMatrices": binds}
+            root = skin.pop("skeleton", None)
+            if root is not None and self._is_above(root, mesh):
+                skin["skeleton"] = self._skeleton.index(root)
             self._skins[key] = self._builder.add("skins", skin)
         return self._skins[key]
+
+    def _is_above(self, root: str, mesh: Mesh) -> bool:
+        """Whether all joints of a mesh hang from the joint of that name, as glTF wants it of the root of a skin."""
+        if root not in self._skeleton.names:
+            return False
+        below = self._skeleton.descendants(root)
+        return bool(np.isin(mesh.joint_list, np.append(below, self._skeleton.index(root))).all())
 
     def _wrap_roots(self) -> None:
         """One node above all roots where a skin reaches across several, since its joints must share a

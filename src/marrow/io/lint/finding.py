@@ -22,8 +22,8 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Which `rule` found something, how bad it is, where, what it is, and what to do about it; the moment of a clip, in
-    seconds, where it is one; the joints and the first vertices it is about. Place, message and remedy are lines that may be
-    printed, whatever names they have in them."""
+    seconds, where it is one; the joints and the first vertices it is about; whether `mend` has something to do about it.
+    Place, message and remedy are lines that may be printed, whatever names they have in them."""
 
     rule: str
     severity: Severity
@@ -33,6 +33,7 @@ class Finding:
     time: float | None = None
     joints: tuple[str, ...] = ()
     vertices: tuple[int, ...] = ()
+    mended: bool = False
 
     def __post_init__(self) -> None:
         for name in ("place", "message", "remedy"):

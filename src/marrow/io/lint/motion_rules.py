@@ -13,6 +13,7 @@ from marrow.model import Character, Clip
 
 __all__ = [
     "bounds_far_away",
+    "calibration_poses",
     "foot_slide",
     "frozen_tracks",
     "gait_phase",
@@ -202,13 +203,32 @@ def foot_slide(character: Character) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def calibration_poses(character: Character) -> Iterator[Finding]:
+    """A T-pose (or A-pose, or rest pose) before the motion, as capture software writes it."""
+    from marrow.motion.calibration import calibration_frames
+
+    for clip in _moving(character):
+        frames = calibration_frames(clip)
+        if frames:
+            yield Finding(
+                "calibration-frame", "warning", _place(clip),
+                f"its first {'frame is' if frames == 1 else f'{frames} frames are'} a calibration pose, out of which the "
+                "body jumps into the motion",
+                "cut it (clip.without_calibration()); retargeting, data sets and sheets leave it out by themselves", 0.0,
+            )  # fmt: skip
+
+
 def pops(character: Character) -> Iterator[Finding]:
     """Joints that jump for a frame: acceleration far beyond that of the rest of the clip."""
+    from marrow.motion.calibration import without_calibration
+
     if not len(character.skeleton):
         return
     joints, size, lengths = _body(character), _size(character), _Lengths(character)
-    for clip in _moving(character):
+    for whole in _moving(character):
+        clip = without_calibration(whole)  # has a rule of its own
         times, at = _places(clip, joints)
+        times = times + (whole.duration - clip.duration)
         if len(times) < 8:
             continue
         bend = np.linalg.norm(np.diff(at, 2, axis=0), axis=-1)

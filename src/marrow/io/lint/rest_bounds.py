@@ -12,7 +12,7 @@ from marrow.math import affine
 from marrow.model import Character, Mesh
 from marrow.model._derived import derived
 
-__all__ = ["distinct", "rest_box", "used_joints"]
+__all__ = ["distinct", "idle_joints", "rest_box", "used_joints"]
 
 Array = NDArray[Any]
 _MANY = 16
@@ -45,6 +45,23 @@ def used_joints(character: Character) -> Iterator[tuple[Mesh, Array]]:
         if key not in known:
             known[key] = np.unique(mesh.joints[mesh.weights > 0])
         yield mesh, mesh.joint_list[known[key]]
+
+
+def idle_joints(character: Character) -> Array:
+    """Joints `(J,)` that move nothing: no mesh follows them or anything below them, and they carry no socket."""
+    skeleton = character.skeleton
+    used = np.zeros(len(skeleton), bool)
+    for mesh, joints in used_joints(character):
+        used[joints] = True
+        if mesh.node >= 0:
+            used[mesh.node] = True
+    for socket in skeleton.sockets:
+        used[socket.joint] = True
+    for j in range(len(skeleton) - 1, -1, -1):
+        parent = int(skeleton.parents[j])
+        if used[j] and parent >= 0:
+            used[parent] = True
+    return ~used
 
 
 def _rest_box(character: Character) -> tuple[Array, Array] | None:

@@ -1,243 +1,232 @@
-"""Rules about the skeleton, its size and the importer's report; and `lint`, which runs them all."""
+"""`RULES`: all rules, each with what `mend` does about what it finds; `lint` runs them, `mend` does what is safe."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
 
-import numpy as np
+from marrow.errors import UnknownNameError, WrongTypeError
+from marrow.io.lint import character_rules as whole
+from marrow.io.lint import clip_rules as clips
+from marrow.io.lint import level_rules as levels
+from marrow.io.lint import mesh_rules as meshes
+from marrow.io.lint import motion_rules as motion
+from marrow.io.lint import repairs
+from marrow.io.lint.finding import SEVERITIES, Finding
+from marrow.io.lint.joint_repairs import leave_out_joints
+from marrow.io.lint.rule import Mending, Rule, by_hand
+from marrow.model import Character, _validate
+from marrow.report import Report, ReportBuilder
 
-from marrow.io.lint.clip_rules import constant_tracks, empty_clips, scale_tracks, unkeyed_joints
-from marrow.io.lint.finding import SEVERITIES, Finding, listed
-from marrow.io.lint.level_rules import level_figures, level_meshes
-from marrow.io.lint.mesh_rules import (
-    degenerate_triangles,
-    influence_counts,
-    missing_attributes,
-    missing_tangents,
-    not_finite,
-    weight_sums,
+__all__ = ["RULES", "RULE_NAMES", "Mended", "lint", "mend"]
+
+_LOADED = Mending(
+    "what the importer warns of or leaves out, it does not know better", repairs.keep_what_loading_did
 )
-from marrow.io.lint.motion_rules import (
-    bounds_far_away,
-    foot_slide,
-    frozen_tracks,
-    gait_phase,
-    long_clips,
-    loop_seams,
-    pops,
-    root_contract,
-)
-from marrow.io.lint.rest_bounds import rest_box, used_joints
-from marrow.model import Character
-from marrow.motion.facing import facing_line
-
-__all__ = ["RULES", "lint"]
-
-Rule = Callable[[Character], Iterator[Finding]]
-# A person is 1.8 m; what is beyond these is a unit gone wrong more often than a giant or a flea.
-HUGE_METRES, TINY_METRES = 30.0, 0.03
-
-
-def import_report(character: Character) -> Iterator[Finding]:
-    """What the importer repaired, dropped or warned of."""
-    for line in character.report:
-        if line.place == "facing":  # has a rule of its own
-            continue
-        words = line.message
-        rule, severity, remedy = "import", "info", ""
-        if "sum to" in words:
-            rule, remedy = (
-                "weight-sums",
-                "normalise the weights in the tool that wrote the file; marrow did on loading",
-            )
-        elif "without weights" in words or "no weights" in words:
-            rule, remedy = (
-                "unweighted-vertices",
-                "paint weights for them; they follow the mesh's own node for now",
-            )
-        elif "tangents were generated" in words:
-            rule, remedy = (
-                "missing-tangents",
-                "export tangents, so that every engine uses those of the normal map",
-            )
-        if line.kind != "info":
-            severity = "warning"
-        yield Finding(rule, severity, line.place or "file", words, remedy or _REPORT_REMEDY[line.kind])  # type: ignore[arg-type]
-
-
-_REPORT_REMEDY = {
-    "info": "nothing needs to be done",
-    "repaired": "mend it in the tool that wrote the file",
-    "dropped": "what is named here is not in the character; leave it out, or bake it before the export",
-    "warning": "look at it in the tool that wrote the file",
-}
-
-
-def nothing_there(character: Character) -> Iterator[Finding]:
-    """A file with nothing in it that marrow reads."""
-    if not len(character.skeleton) and not character.meshes and not character.clips:
-        yield Finding(
-            "empty",
-            "warning",
-            "file",
-            "it holds no joints, no meshes and no clips",
-            "export what it should hold; an exporter may have been told to write a selection, and nothing was selected",
-        )
-
-
-def duplicate_names(character: Character) -> Iterator[Finding]:
-    """Joint names that occur twice: clips, masks and sockets find joints by name."""
-    twice = [name for name, count in Counter(character.skeleton.names).items() if count > 1]
-    if twice:
-        yield Finding(
-            "duplicate-names",
-            "warning",
-            "skeleton",
-            f"{len(twice)} joint names occur more than once: {listed(twice)}",
-            "rename them; the first joint of a name is the one that is found by it",
-            joints=tuple(twice),
-        )
-
-
-def rest_scale(character: Character) -> Iterator[Finding]:
-    """Scale of joints at rest that engines handle differently."""
-    skeleton = character.skeleton
-    scale = np.asarray(skeleton.rest.scale, np.float64)
-    negative = (scale < 0).any(axis=1)
-    zero = (scale == 0).any(axis=1)
-    size = np.abs(scale)
-    uneven = ~zero & (np.ptp(size, axis=1) > 1e-3 * size.max(axis=1, initial=0))
-    for mask, rule, severity, what, remedy in (
-        (
-            zero,
-            "zero-scale",
-            "error",
-            "scaled to nothing",
-            "give it a scale; nothing below it can be seen or unscaled",
-        ),
-        (
-            negative,
-            "negative-scale",
-            "warning",
-            "mirrored",
-            "apply the scale in the modelling tool before rigging",
-        ),
-        (
-            uneven,
-            "uneven-scale",
-            "warning",
-            "scaled unevenly",
-            "apply the scale; engines without shear will differ",
-        ),
-    ):
-        names = [skeleton.names[j] for j in np.flatnonzero(mask)]
-        if names:
-            count = f"{len(names)} joint{'s are' if len(names) > 1 else ' is'} {what} at rest"
-            said = f"{count}: {listed(names)}"
-            yield Finding(rule, severity, "skeleton", said, remedy, joints=tuple(names))  # type: ignore[arg-type]
-
-
-def unused_joints(character: Character) -> Iterator[Finding]:
-    """Joints that move nothing: no mesh follows them or anything below them."""
-    skeleton = character.skeleton
-    if not character.meshes:
-        return
-    used = np.zeros(len(skeleton), bool)
-    for mesh, joints in used_joints(character):
-        used[joints] = True
-        if mesh.node >= 0:
-            used[mesh.node] = True
-    for socket in skeleton.sockets:
-        used[socket.joint] = True
-    for j in range(len(skeleton) - 1, -1, -1):
-        parent = int(skeleton.parents[j])
-        if used[j] and parent >= 0:
-            used[parent] = True
-    names = [skeleton.names[j] for j in np.flatnonzero(~used)]
-    if names:
-        yield Finding(
-            "unused-joints",
-            "info",
-            "skeleton",
-            f"{len(names)} joints move no vertex: {listed(names)}",
-            "leave them out of the export, or give them a socket if things are attached there",
-            joints=tuple(names),
-        )
-
-
-def units(character: Character) -> Iterator[Finding]:
-    """A character of a size no character has."""
-    box = rest_box(character)
-    if box is None:
-        return
-    extent = float((box[1] - box[0]).max())
-    if extent > HUGE_METRES:
-        yield Finding(
-            "units",
-            "warning",
-            "file",
-            f"it is {extent:.4g} m large; the unit is likely wrong",
-            "load it with scale=0.01 (marrow convert --scale 0.01), or export in metres",
-        )
-    elif 0 < extent < TINY_METRES:
-        yield Finding(
-            "units",
-            "warning",
-            "file",
-            f"it is {extent:.3g} m large; the unit is likely wrong",
-            "load it with scale=100 (marrow convert --scale 100), or export in metres",
-        )
-
-
-def facing(character: Character) -> Iterator[Finding]:
-    """A character that does not look along +Z, or of which nothing tells where it looks."""
-    line = facing_line(character)
-    if line is not None:
-        known = character.facing is not None
-        yield Finding(
-            "facing",
-            "warning" if known else "info",
-            "file",
-            line.partition("; load it")[0],
-            "load it with facing='+z' (marrow convert --facing +z), or export it looking along +Z"
-            if known
-            else "look at it: code that moves it, and cameras by name, take it to look along +Z",
-        )
-
+_APPLY = "applying a scale changes the rig: clips and other meshes were made for this one"
+_LEVELS = "which levels there are is yours to decide: marrow lod makes them anew"
 
 RULES: tuple[Rule, ...] = (
-    import_report,
-    nothing_there,
-    not_finite,
-    influence_counts,
-    weight_sums,
-    degenerate_triangles,
-    missing_attributes,
-    missing_tangents,
-    duplicate_names,
-    rest_scale,
-    unused_joints,
-    units,
-    facing,
-    empty_clips,
-    unkeyed_joints,
-    constant_tracks,
-    scale_tracks,
-    long_clips,
-    loop_seams,
-    foot_slide,
-    pops,
-    frozen_tracks,
-    bounds_far_away,
-    root_contract,
-    gait_phase,
-    level_figures,
-    level_meshes,
-)
+    Rule(
+        whole.import_report,
+        {
+            "import": _LOADED,
+            "weight-sums": _LOADED,
+            "missing-tangents": _LOADED,
+            "unweighted-vertices": by_hand("which joints they should follow, nobody but the artist knows"),
+        },
+    ),
+    Rule(whole.nothing_there, {"empty": by_hand("there is nothing to mend")}),
+    # What follows, and what tells where it looks, goes by the motion alone: this is mended first.
+    Rule(
+        motion.calibration_poses,
+        {
+            "calibration-frame": Mending(
+                "too little motion would be left of the clip", repairs.cut_calibration_frames
+            )
+        },
+    ),
+    Rule(meshes.not_finite, {"not-finite": by_hand("nobody knows where these vertices belong")}),
+    Rule(
+        meshes.influence_counts,
+        {"influences": by_hand("fewer influences move vertices; how many are allowed, the engine says")},
+    ),
+    Rule(
+        meshes.weight_sums,
+        {"weight-sums": Mending("they cannot be made to sum to 1", repairs.normalize)},
+    ),
+    Rule(
+        meshes.degenerate_triangles,
+        {"degenerate-triangles": by_hand("a morph or a pose may open them")},
+    ),
+    Rule(
+        meshes.missing_attributes,
+        {
+            "missing-normals": by_hand("which edges are sharp, the artist knows"),
+            "missing-uvs": by_hand("how the texture lies on it, the artist knows"),
+        },
+    ),
+    Rule(
+        meshes.missing_tangents,
+        {"missing-tangents": Mending("there are no normals or UVs to make them from", repairs.make_tangents)},
+    ),
+    Rule(
+        whole.duplicate_names,
+        {"duplicate-names": by_hand("clips and graphs may find these joints by their names")},
+    ),
+    Rule(
+        whole.rest_scale,
+        {
+            "zero-scale": by_hand("how large it should be, nobody knows"),
+            "negative-scale": by_hand(_APPLY),
+            "uneven-scale": by_hand(_APPLY),
+        },
+    ),
+    Rule(
+        whole.unused_joints,
+        {
+            "unused-joints": Mending(
+                "clips move them, programs may look for them, or things may be attached there", leave_out_joints
+            )
+        },
+    ),
+    Rule(
+        whole.units,
+        {"units": Mending("its size is not that of a person, so nothing tells the unit", repairs.to_metres)},
+    ),
+    Rule(
+        whole.facing,
+        {"facing": Mending("where it looks is not known, or it cannot be turned exactly", repairs.face_forward)},
+    ),
+    Rule(clips.empty_clips, {"empty-clip": by_hand("a graph may name it")}),
+    Rule(clips.unkeyed_joints, {"unkeyed-joints": by_hand("whether they should move, the animator knows")}),
+    Rule(
+        clips.doubled_tracks,
+        {"doubled-tracks": Mending("they could not be told apart", repairs.one_track_each)},
+    ),
+    Rule(
+        clips.constant_tracks,
+        {"constant-tracks": Mending("their keys tell how long the clip is", repairs.one_key_each)},
+    ),
+    Rule(
+        clips.scale_tracks,
+        {"scale-tracks": by_hand("whether scale is animated, the engine says")},
+    ),
+    Rule(motion.long_clips, {"long-clip": by_hand("where to cut it, or which times are wrong, is not known")}),
+    Rule(
+        motion.loop_seams,
+        {
+            "loop-seam": Mending(
+                "its keys are cubic; marrow clip loop closes it with keys at every frame", repairs.close_seams
+            )
+        },
+    ),
+    Rule(motion.foot_slide, {"foot-slide": by_hand("feet may be meant to slide; planting them bends the legs")}),
+    Rule(motion.pops, {"pop": by_hand("a jump may be meant: look at it")}),
+    Rule(motion.frozen_tracks, {"frozen-track": by_hand("standing still may be meant: look at it")}),
+    Rule(
+        motion.bounds_far_away,
+        {"far-from-rest": by_hand("for which body the clip was made is not known; marrow retarget fits it")},
+    ),
+    Rule(
+        motion.root_contract,
+        {"root-contract": by_hand("which joint shall travel, the game decides")},
+    ),
+    Rule(
+        motion.gait_phase,
+        {"gait-phase": by_hand("a clip that begins elsewhere is another clip to those who play it by time")},
+    ),
+    Rule(
+        levels.level_figures,
+        {
+            "level-saves-nothing": by_hand(_LEVELS),
+            "level-not-measured": by_hand("measured errors change when levels are switched: mw.lod.measured does it"),
+            "level-order": by_hand(_LEVELS),
+            "level-screen-size": by_hand(_LEVELS),
+        },
+    ),
+    Rule(
+        levels.level_meshes,
+        {
+            "not-finite": by_hand("nobody knows where these vertices belong"),
+            "weight-sums": Mending("they cannot be made to sum to 1", repairs.normalize),
+            "level-empty": by_hand(_LEVELS),
+        },
+    ),
+)  # fmt: skip
+RULE_NAMES: tuple[str, ...] = tuple(dict.fromkeys(name for rule in RULES for name in rule.mending))
+"""The ids that findings have."""
 
 
 def lint(character: Character) -> list[Finding]:
-    """Everything all rules find, the worst first."""
-    found = [finding for rule in RULES for finding in rule(character)]
+    """Everything all rules find, the worst first. Lengths are in metres, whatever the unit of the file is."""
+    character = character.in_metres()
+    found = [_told(rule, finding) for rule in RULES for finding in rule.find(character)]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def _told(rule: Rule, finding: Finding) -> Finding:
+    if rule.find is whole.import_report:  # it knows which lines are about what was put right
+        return finding
+    return replace(finding, mended=rule.mending[finding.rule].repair is not None)
+
+
+class Mended(NamedTuple):
+    """A character after `mend`, and what was done: lines of the kind `repaired`. Other lines are what is left to a person,
+    the worst first, each with the reason."""
+
+    character: Character
+    report: Report
+
+
+def mend(character: Character, *, skip: str | Iterable[str] = ()) -> Mended:
+    """Does what `marrow check` lists and what is safe: weights that sum to 1, missing tangents, metres, facing +Z, tracks
+    that are doubled or never change, joints that nothing needs, calibration frames, seams of loops. Vertices stay where
+    they were at every moment of every clip, but for what was wrong; a second time nothing is changed.
+
+    `skip` names rules whose findings stay as they are.
+    """
+    _validate.instance("mend", "character", character, Character)
+    left_alone = _names(skip)
+    report = ReportBuilder()
+    if character.unit != 1 and "units" not in left_alone:
+        report.add("repaired", "file", f"its unit of {character.unit:g} m was made metres [units]")
+        character = character.in_metres()
+    for rule in RULES:
+        found: list[Finding] | None = None
+        for name, mending in rule.mending.items():
+            if mending.repair is None or name in left_alone:
+                continue
+            found = list(rule.find(character)) if found is None else found
+            same = [finding for finding in found if finding.rule == name]
+            if same:
+                character, done = mending.repair(character, same)
+                for place, words in done:
+                    report.add("repaired", place, f"{words} [{name}]")
+    for finding, reason in _left(character, left_alone):
+        kind = "info" if finding.severity == "info" else "warning"
+        report.add(kind, finding.place, f"{finding.message} [{finding.rule}]: {reason}")  # type: ignore[arg-type]
+    return Mended(character, report.build())
+
+
+def _left(character: Character, skip: set[str]) -> list[tuple[Finding, str]]:
+    """What is still found, and why it was left. What the importer says and needs nothing done is not among it."""
+    out = []
+    for rule in RULES:
+        for finding in rule.find(character):
+            if finding.rule == "import" and finding.severity == "info":
+                continue
+            reason = "it was to be skipped" if finding.rule in skip else rule.mending[finding.rule].reason
+            out.append((finding, reason))
+    return sorted(out, key=lambda each: SEVERITIES.index(each[0].severity))
+
+
+def _names(skip: str | Iterable[str]) -> set[str]:
+    if not isinstance(skip, Iterable):
+        raise WrongTypeError(f"mend: skip: expected names of rules, got {_validate.shown(skip)}")
+    names = [skip] if isinstance(skip, str) else list(skip)
+    for name in names:
+        if name not in RULE_NAMES:
+            raise UnknownNameError("rule", name, RULE_NAMES)
+    return set(names)

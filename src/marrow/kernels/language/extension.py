@@ -2,8 +2,8 @@
 
 It keeps to Python's stable ABI, so one file serves every Python from 3.11 on. Each kernel is a function that takes a frame
 (any writable buffer of the right length), lets other threads run, and calls the machine code; `address` says where an array's memory
-begins. Nothing but its init function is seen from outside. On x86-64 the module asks the
-processor before anything else, and refuses to be imported where it lacks an instruction.
+begins; `spread` runs kernels over ranges on a pool of threads (`pool_code`). Nothing but its init function is seen from outside. On
+x86-64 the module asks the processor before anything else, and refuses to be imported where it lacks an instruction.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.machine import LEVELS, ProcessorLevel, target_machine
+from marrow.kernels.language.pool_code import pool_code
 
 __all__ = ["glue_code"]
 
@@ -59,7 +60,9 @@ class _Glue:
             f"%Method {{ ptr {self.string(k.name)}, ptr @call.{k.name}, i32 8, ptr null }}"
             for k in self.kernels
         ]
-        methods.append(f"%Method {{ ptr {self.string('address')}, ptr @call.address, i32 8, ptr null }}")
+        # METH_O is 8, METH_NOARGS 4.
+        for name, takes in (("address", 8), ("spread", 8), ("forget", 4), ("workers", 4)):
+            methods.append(f"%Method {{ ptr {self.string(name)}, ptr @call.{name}, i32 {takes}, ptr null }}")
         methods.append("%Method zeroinitializer")
         count = len(methods)
         table = f"@methods = internal global [{count} x %Method] [{', '.join(methods)}]"
@@ -70,13 +73,15 @@ class _Glue:
             "ptr null, ptr null, ptr null, ptr null }"
         )
         init = self._init()
+        malformed = self.string("spread: these are no jobs of this module")
+        pool = pool_code([(k.name, max(k.size, 1)) for k in self.kernels], str(machine.triple), malformed)
         parts = [
             f'target triple = "{machine.triple}"',
             f'target datalayout = "{machine.target_data}"',
             _DECLARATIONS,
         ]
         parts += [f"declare hidden void @{k.name}(ptr)" for k in self.kernels]
-        return "\n".join([*parts, *self.strings, table, definition, *bodies, init])
+        return "\n".join([*parts, *self.strings, table, definition, *bodies, pool, init])
 
     def _call(self, kernel: Kernel) -> str:
         short = self.string(f"{kernel.name}: the frame is too short")
@@ -133,7 +138,8 @@ fail:
             supported = "%kept"
         needs = self.string(f"{self.name} needs a processor with {_INSTRUCTIONS.get(name, name)}")
         values = []
-        for key, value in (("sources", self.sources), ("level", name)):
+        kernels = ",".join(k.name for k in self.kernels)
+        for key, value in (("sources", self.sources), ("level", name), ("kernels", kernels)):
             values.append(
                 f"call i32 @PyModule_AddStringConstant(ptr %module, ptr {self.string(key)}, ptr {self.string(value)})"
             )

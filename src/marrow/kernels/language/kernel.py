@@ -16,7 +16,7 @@ where sources were changed since, or Python itself on the NumPy backend.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -233,7 +233,7 @@ class CallFrame:
                 words[axis] = size
         self.lent[name] = array
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Before the first run: no array may be missing."""
         missing = [name for name in self.kernel.flat if name not in self.kept and name not in self.lent]
         if missing:
@@ -243,7 +243,7 @@ class CallFrame:
     def run(self) -> tuple[int, ...] | None:
         """Calls the kernel; returns its whole numbers."""
         if not self.whole:
-            self._check()
+            self.check()
         self.entry(self.argument)
         if self.lent:
             self.lent.clear()
@@ -251,19 +251,22 @@ class CallFrame:
         return tuple(self.words[kernel.results : kernel.size]) if kernel.returns else None
 
 
-class FramePool:
+F = TypeVar("F")
+
+
+class FramePool(Generic[F]):
     """Frames that are used again. Several threads may run the same kernel with the same arrays: each takes a frame of its own."""
 
-    def __init__(self, make: Callable[[], CallFrame]) -> None:
-        self._make, self._free = make, list[CallFrame]()
+    def __init__(self, make: Callable[[], F]) -> None:
+        self._make, self._free = make, list[F]()
 
-    def take(self) -> CallFrame:
+    def take(self) -> F:
         try:
             return self._free.pop()
         except IndexError:
             return self._make()
 
-    def give(self, frame: CallFrame) -> None:
+    def give(self, frame: F) -> None:
         self._free.append(frame)
 
 

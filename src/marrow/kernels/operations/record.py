@@ -34,10 +34,13 @@ class PoseWork(NamedTuple):
 
     Of the `Jp` numbers in a row of a pose the first `lanes` are evaluated, and `parents` has the joints among them: a level of
     detail needs the first joints only. Lane formulas run over `lanes`, rows lie `Jp` apart. `instances` are those to evaluate, all
-    where it is empty; their outputs lie behind one another.
+    where it is empty; their outputs lie behind one another. The program of instance n is `ops` from `start[n]` to `end[n]`; `before`
+    has the lengths of programs that are to be run before these, none of which may have any.
     """
 
+    before: i8[ANY]
     start: i8[ANY]
+    end: i8[ANY]
     ops: Records[OPERATION, ANY]
     rules: i8[ANY]
     bank: f4[ANY]

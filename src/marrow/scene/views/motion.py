@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.additive import sample_shown
 from marrow.animation.kinematics import to_model
 from marrow.model._derived import derived
 from marrow.model.clip import Clip
@@ -56,7 +57,7 @@ def trail_points(clip: Clip, names: str) -> tuple[list[int], Array, Array]:
 
     def build() -> tuple[list[int], Array, Array]:
         times = trail_times(clip)
-        model = to_model(clip.skeleton, clip.sample(times))
+        model = to_model(clip.skeleton, sample_shown(clip, times))
         joints = trail_joints(clip.skeleton, names, model)
         return joints, times, model[..., 3][:, joints].astype(np.float64)
 
@@ -165,7 +166,7 @@ def event_places(clip: Clip) -> list[tuple[int, float, float, Array]]:
             continue
         lifts = [e.time for e in clip.events if e.name == f"{event.name}_lift" and e.time > event.time]
         end = min(lifts, default=event.end)
-        at = to_model(clip.skeleton, clip.sample(event.time))[joint, :, 3].astype(np.float64)
+        at = to_model(clip.skeleton, sample_shown(clip, event.time))[joint, :, 3].astype(np.float64)
         side = 1 if _words(event.name) & {"r", "right"} else 0
         out.append((side, float(event.time), float(end), at))
     return out

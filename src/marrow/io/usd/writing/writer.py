@@ -133,12 +133,27 @@ def _report_unseen(character: Character, losses: Losses) -> None:
         "material variants": character.variants,
         "expressions, springs and licence of a VRM avatar": character.vrm,
         "sockets": character.skeleton.sockets,
-        "extras": character.extras,
+        "extras": _noted(character.extras),
         "events of clips": any(c.events for c in character.clips.values()),
     }
     unseen = [what for what, there in kept.items() if there]
     if unseen:
         losses.add("", f"other programs do not see its {', '.join(unseen)}: USD has no words for them")
+
+
+def _noted(extras: dict[str, Any]) -> bool:
+    """Whether an author noted something. Names of scenes, skins and textures, which most files have, are no loss."""
+    of_things = ("joints", "meshes", "materials", "clips", "images")
+    if any(extras.get(kind) for kind in of_things):
+        return True
+    records = [extras.get(kind) for kind in ("asset", "root", "scene")]
+    for kind in ("skins", "textures"):
+        group = extras.get(kind)
+        records += list(group.values()) if isinstance(group, dict) else []
+    known = {*of_things, "asset", "root", "scene", "skins", "textures"}
+    return not extras.keys() <= known or any(
+        "extras" in r or "copyright" in r for r in records if isinstance(r, dict)
+    )
 
 
 def _write_clips(

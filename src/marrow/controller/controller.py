@@ -1,0 +1,229 @@
+"""`mw.Controller`: a character that goes where it is told. Plain numbers; no window, no GPU."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.controller.gait import body_height
+from marrow.controller.locomotion import Locomotion, find_locomotion
+from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
+from marrow.graph import Animator, Graph
+from marrow.graph.ground import Ground
+from marrow.math import quaternion
+from marrow.model import Character, _validate
+from marrow.report import Report
+
+__all__ = ["Controller"]
+
+Array = NDArray[Any]
+UP = np.array([0.0, 1.0, 0.0])
+TURN, TURN_STANDING = math.radians(400), math.radians(200)
+"""How far it turns in a second, walking and standing."""
+SLOWED, STOPPED = math.radians(35), math.radians(120)
+"""Who has to turn further than the first slows down; from the second on it turns on the spot."""
+BY_CLIP = math.radians(50)
+"""Who stands and has to turn by more does it with steps, where there is a clip for it."""
+STILL = 0.01
+
+
+class Controller:
+    """A character to play, from any rigged file.
+
+        player = mw.Controller(mw.load("hero.glb"))
+        player.move((0, 0, 1), 1 / 60)                    # ahead along +Z, at a walk
+        player.move((1, 0, 0), 1 / 60, run=True)          # it turns, and runs
+        player.place, player.facing, player.animator.matrices
+
+    Its graph is made from the clips that names and measures tell: idle, walk, run, steps aside, turns, a jump. What was
+    found and what was made up is in `report`; `graph` is an ordinary graph over the clips of `character`, which travel.
+    A body on two legs that has no clips gets the mannequin's. What cannot walk at all is refused.
+
+    `ground` is what `animator.ground` takes: the character walks on it. `place` and `facing` are where it begins.
+    """
+
+    @told_at_the_call
+    def __init__(
+        self,
+        character: Character,
+        *,
+        place: ArrayLike = (0.0, 0.0, 0.0),
+        facing: ArrayLike = (0.0, 0.0, 1.0),
+        ground: Ground | None = None,
+    ) -> None:
+        if not isinstance(character, Character):
+            raise WrongTypeError(f"Controller: expected a Character, got {type(character).__name__}")
+        self.locomotion: Locomotion = find_locomotion(character)
+        self.animator = Animator(self.locomotion.character, self.locomotion.graph)
+        self._ahead = math.atan2(self.locomotion.ahead[0], self.locomotion.ahead[2])
+        self._drift, self._turning = np.zeros(3), False
+        if ground is not None:
+            self.animator.ground = ground
+        self.put(place, facing)
+
+    # -- what it is -------------------------------------------------------------------------------------------------
+    @property
+    def character(self) -> Character:
+        """The character with clips that travel."""
+        return self.locomotion.character
+
+    @property
+    def graph(self) -> Graph:
+        return self.locomotion.graph
+
+    @property
+    def report(self) -> Report:
+        """What was found in the file, what was made of it, and what was taken from elsewhere."""
+        return self.locomotion.report
+
+    @property
+    def place(self) -> Array:
+        """Where it stands in the world, `(3,)`."""
+        return self._place.copy()
+
+    @property
+    def facing(self) -> Array:
+        """Where it looks in the world, level, `(3,)`."""
+        return np.array([math.sin(self._heading), 0.0, math.cos(self._heading)])
+
+    @property
+    def height(self) -> float:
+        """How tall it is, in its own units."""
+        return body_height(self.character)
+
+    @property
+    def walk_speed(self) -> float:
+        """Metres a second."""
+        return self.locomotion.walk_speed
+
+    @property
+    def run_speed(self) -> float:
+        """Metres a second."""
+        return self.locomotion.run_speed
+
+    @property
+    def can_jump(self) -> bool:
+        return "jump" in self.locomotion.clips
+
+    @property
+    def can_strafe(self) -> bool:
+        """Whether it has steps aside and back: `move(look=...)` then lets it look elsewhere than it goes."""
+        return self.locomotion.sideways
+
+    # -- what it does -----------------------------------------------------------------------------------------------
+    def put(self, place: ArrayLike, facing: ArrayLike) -> None:
+        """Puts it somewhere in the world, looking along `facing (3,)`."""
+        spot, way = _three("Controller.place", place), _three("Controller.facing", facing)
+        if math.hypot(way[0], way[2]) < 1e-9:
+            raise ValidationError("Controller.facing: expected a direction that is not straight up or down")
+        self._place, self._heading = spot, math.atan2(way[0], way[2])
+        self._place[1] = self._ground_below(spot[1])
+        self.animator.root.set(self._place, self._rotation())
+
+    def jump(self) -> bool:
+        """Jumps, where it has a clip for that; says whether."""
+        if self.can_jump:
+            self.animator.trigger("jump")
+        return self.can_jump
+
+    @told_at_the_call
+    def move(
+        self, direction: ArrayLike, dt: float, *, run: bool = False, look: ArrayLike | None = None
+    ) -> None:
+        """Moves time on by `dt` seconds. `direction` is where to go in the world, `(3,)` or x and z alone: at most 1 long,
+        shorter is slower, zero stands. `look` is where to look meanwhile; left out, where it goes."""
+        wish = _level("Controller.move.direction", direction)
+        dt = _validate.number("Controller.move", "dt", dt, low=0)
+        run = _validate.flag("Controller.move", "run", run)
+        share = min(float(np.linalg.norm(wish)), 1.0)
+        moving = share > STILL
+        state = self.animator.state() if "jump" in self.locomotion.clips or self.locomotion.turns else "move"
+        speed = share * (self.run_speed if run else self.walk_speed)
+        ahead = math.atan2(wish[0], wish[2]) if moving else self._heading
+        aim = ahead
+        if look is not None:
+            gaze = _level("Controller.move.look", look)
+            if np.linalg.norm(gaze) > 1e-9 and (self.can_strafe or not moving):
+                aim = math.atan2(gaze[0], gaze[2])
+        if aim == ahead and moving:
+            aim -= self._slant(speed)
+        if state != "jump":
+            self._turn(aim, dt, moving, str(state))
+        self._steer(ahead, speed, moving)
+        self.animator.update(dt)
+        self._travel(dt, state == "jump")
+
+    def _turn(self, aim: float, dt: float, moving: bool, state: str) -> None:
+        left = math.remainder(aim - self._heading, math.tau)
+        turns = self.locomotion.turns
+        if state in turns:
+            return  # the clip turns it
+        if not moving and turns and abs(left) > BY_CLIP:
+            self.animator.trigger("turn_left" if left > 0 else "turn_right")
+            return
+        most = (TURN if moving else TURN_STANDING) * dt
+        self._heading = math.remainder(self._heading + min(max(left, -most), most), math.tau)
+
+    def _steer(self, ahead: float, speed: float, moving: bool) -> None:
+        """Tells the graph how fast to go, as seen from the body."""
+        off = math.remainder(ahead - self._heading, math.tau) if moving else 0.0
+        if self.can_strafe:
+            self.animator["speed"], self.animator["strafe"] = speed * math.cos(off), -speed * math.sin(off)
+            return
+        slowed = (abs(off) - SLOWED) / (STOPPED - SLOWED)
+        self.animator["speed"] = speed * (1.0 - min(max(slowed, 0.0), 1.0)) if moving else 0.0
+
+    def _travel(self, dt: float, in_air: bool) -> None:
+        motion = self.animator.root.motion
+        state = self.animator.state() if self.locomotion.turns else "move"
+        if state in self.locomotion.turns:
+            yaw = 2 * math.atan2(float(motion.rotation[1]), float(motion.rotation[3]))
+            self._heading = math.remainder(self._heading + yaw, math.tau)
+        way = quaternion.rotate(self._rotation(), np.asarray(motion.translation, np.float64))
+        if in_air:
+            way = way + self._drift * dt  # nothing to push against in the air
+        elif dt > 0:
+            self._drift = 0.8 * self._drift + 0.2 * way / dt
+        self._place = self._place + way
+        self._place[1] = self._ground_below(self._place[1])
+        self.animator.root.set(self._place, self._rotation())
+
+    def _slant(self, speed: float) -> float:
+        """How far a walk goes to the left of where the body looks, radians: it is turned back by so much."""
+        found = [
+            math.remainder(math.atan2(v[0], v[2]) - self._ahead, math.tau)
+            for v in (self.locomotion.velocities[r] for r in ("walk", "run"))  # type: ignore[index]
+        ]
+        return float(np.interp(speed, [self.walk_speed, max(self.run_speed, self.walk_speed + 1e-6)], found))
+
+    def _rotation(self) -> Array:
+        return quaternion.from_axis_angle(UP, np.array(self._heading - self._ahead))
+
+    def _ground_below(self, height: float) -> float:
+        ground = self.animator.ground
+        if ground is None:
+            return float(height)
+        if callable(ground):
+            return float(np.asarray(ground(self._place[None, [0, 2]])).reshape(-1)[0])
+        return float(np.asarray(ground).reshape(-1)[0])
+
+    def __repr__(self) -> str:
+        does = ", ".join(f"{role} {name!r}" for role, name in self.locomotion.clips.items())
+        return f"Controller({self.character.name or 'character'}: {does})"
+
+
+def _three(what: str, value: ArrayLike) -> Array:
+    numbers = np.asarray(_validate.numbers(what, value), np.float64)
+    if numbers.shape != (3,) or not np.isfinite(numbers).all():
+        raise ValidationError(f"{what}: expected three finite numbers, got {_validate.shown(value)}")
+    return numbers.copy()
+
+
+def _level(what: str, value: ArrayLike) -> Array:
+    numbers = np.asarray(_validate.numbers(what, value), np.float64)
+    if numbers.shape not in ((2,), (3,)) or not np.isfinite(numbers).all():
+        raise ValidationError(f"{what}: expected (x, z) or (x, y, z), finite, got {_validate.shown(value)}")
+    return np.array([numbers[0], 0.0, numbers[-1]])
