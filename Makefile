@@ -63,8 +63,8 @@ unit: kernels samples
 bench: install  ## what the engine costs, next to C++ twins and other libraries
 	$(PY) -m marrow bench
 
-fuzz: install  ## a long run of damaged files against every reader, and a million jobs for the pool of threads
-	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(PY) -m pytest tests/fuzz -q
+fuzz: install  ## a long run of damaged files against every reader, of random tests, and of jobs for the pool of threads
+	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(PY) -m pytest -q tests/fuzz $$(grep -rl --include='test_*.py' 'repeats(' tests)
 	MARROW_POOL_JOBS=$${MARROW_POOL_JOBS:-1000000} $(PY) -m pytest tests/kernels/test_jobs.py -q
 
 players: install  ## play characters without a screen and measure them: make players FILES="a.glb b.fbx"

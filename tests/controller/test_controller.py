@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from player_world import box, stilts
 
 import marrow as mw
 from marrow.controller import find_locomotion
@@ -13,6 +12,7 @@ from marrow.controller.gait import measure_gait
 from marrow.errors import ValidationError
 from marrow.graph.description import from_json, to_json
 from marrow.math import quaternion
+from player_world import box, stilts
 
 STEP = 1 / 60
 

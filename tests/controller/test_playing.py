@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from player_world import box, stilts
 
 import marrow as mw
 from marrow.cli.app import run
@@ -15,6 +14,7 @@ from marrow.studio.makers import maker_of
 from marrow.studio.session import Session
 from marrow.windows.inputs import Inputs
 from marrow.windows.player_controls import PlayerControls
+from player_world import box, stilts
 
 STEP = 1 / 60
 

@@ -30,6 +30,7 @@ from marrow.graph import (
 from marrow.graph.control import GraphControl
 from marrow.kernels import control as control_kernel
 from marrow.kernels import control_chunks, jobs
+from surroundings import repeats
 
 STICK = character(
     gait("walk", 1.0, 0.0, 0.5),
@@ -238,8 +239,9 @@ def test_snapshots_replay_bit_for_bit():
 
 
 def test_random_parameters_break_nothing():
-    """A million steps in all: 2,000 instances, 500 updates, every parameter thrown about, steps from nothing to hours."""
-    N, rng = 2000, np.random.default_rng(7)
+    """Up to a million steps in all: 2,000 instances, 500 updates, every parameter thrown about, steps from nothing to
+    hours."""
+    N, rng = repeats(2000), np.random.default_rng(7)
     crowd = mw.Animator(STICK, everything(), count=N)
     crowd.instances.update_every = rng.integers(1, 4, N)
     seen = np.zeros((3, N), bool)

@@ -35,6 +35,7 @@ from marrow.graph import (
     save_graph,
 )
 from marrow.graph.triangulation import triangulate
+from surroundings import repeats
 
 STICK = character(*STICK_CLIPS)
 P = {
@@ -290,7 +291,7 @@ def test_large_blend_spaces_are_joined():
     assert ours == {tuple(sorted(map(int, t))) for t in Delaunay(scaled).simplices}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=repeats(60), deadline=None)
 @given(st.integers(3, 14), st.integers(0, 2**31))
 def test_triangulation_is_delaunay(count, seed):
     points = np.random.default_rng(seed).uniform(0, 1, (count, 2))

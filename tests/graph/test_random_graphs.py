@@ -32,6 +32,7 @@ from marrow.graph import (
 )
 from marrow.graph.pose_program import PoseEvaluator
 from marrow.kernels.operations import OPERATIONS, ReferenceWorld, run_reference
+from surroundings import repeats
 
 STICK = character(
     gait("walk", 1.0, 0.0, 0.5),
@@ -98,7 +99,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=repeats(60), deadline=None)
 @given(trees, st.integers(0, 2**31))
 def test_any_tree_of_nodes_runs(tree, seed):
     rng, N = np.random.default_rng(seed), 4

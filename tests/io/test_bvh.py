@@ -18,6 +18,7 @@ from marrow.errors import FormatError, MarrowError, ResourceLimitError, UnknownN
 from marrow.io import bvh
 from marrow.io.source import LoadOptions, Source
 from marrow.math import quaternion
+from surroundings import repeats
 
 ARM = """HIERARCHY
 ROOT hips
@@ -91,7 +92,7 @@ def test_rotation_channels_apply_in_the_order_they_are_written():
     np.testing.assert_allclose(end("Yrotation Xrotation Zrotation"), [0, -1, 0], atol=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=repeats(60), deadline=None)
 @given(
     st.text("XYZ", min_size=1, max_size=4),
     st.lists(st.floats(-720, 720, allow_subnormal=False), min_size=4, max_size=4),
@@ -253,7 +254,7 @@ def test_bombs_are_refused():
         read(ARM.replace("Frames: 2", "Frames: 99999999999999"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=repeats(150), deadline=None)
 @given(st.data())
 def test_mutated_files_load_or_raise_a_marrow_error(data):
     raw = bytearray(ARM.encode())

@@ -14,6 +14,7 @@ from marrow.errors import ValidationError
 from marrow.studio import frames
 from marrow.studio import protocol as p
 from marrow.studio.typescript import typescript
+from surroundings import repeats
 
 ROOT = Path(__file__).resolve().parents[2]
 MESSAGES = [
@@ -114,7 +115,7 @@ near_misses = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=repeats(120), deadline=None)
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=200), (anything | near_misses).map(json.dumps)))
 def test_no_input_gets_past_the_decoder_or_breaks_it(data):
     try:
@@ -127,7 +128,7 @@ def test_no_input_gets_past_the_decoder_or_breaks_it(data):
 floats = st.floats(-1e6, 1e6, width=32)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=repeats(50), deadline=None)
 @given(
     st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(0, 3)),
     st.booleans(),

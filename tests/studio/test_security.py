@@ -19,7 +19,7 @@ from marrow.errors import ValidationError
 from marrow.studio import guard, handle
 from marrow.studio.guard import AccessKeys, host_name
 from marrow.studio.parcel import safe_name
-from surroundings import HANG_SECONDS
+from surroundings import HANG_SECONDS, repeats
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +270,7 @@ def test_only_what_is_meant_to_is_posted(site):
     assert site.request("/api/upload", verb="PUT", body=b"x").status == 405
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=repeats(60), deadline=None)
 @given(st.text(max_size=60))
 def test_names_from_a_browser_become_labels(text):
     name = safe_name(text)

@@ -18,7 +18,7 @@ from marrow.studio.answers import MAX_UPLOAD_FILES, PARCEL_TYPE
 from marrow.studio.loading import arrive
 from marrow.studio.parcel import Parcel, ParcelSource, _key
 from marrow.studio.protocol import TOKEN_HEADER
-from surroundings import HANG_SECONDS
+from surroundings import HANG_SECONDS, repeats
 
 
 @pytest.fixture(scope="module")
@@ -329,7 +329,7 @@ def test_all_files_together_are_bounded(glb):
         assert send_parcel(site, len(lies).to_bytes(4, "little") + lies).status == 413
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=repeats(60), deadline=None)
 @given(st.text(max_size=60))
 def test_no_name_climbs_out_of_its_parcel(name):
     assert not {"", ".", ".."} & set(_key(name).split("/")) or _key(name) == ""

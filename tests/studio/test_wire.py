@@ -20,6 +20,7 @@ from marrow.studio import protocol as p
 from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.frames import unpack_frame
 from marrow.studio.session import Session
+from surroundings import repeats
 
 
 def matrices_of(turn, place, pivots, scale=1.0):
@@ -29,7 +30,7 @@ def matrices_of(turn, place, pivots, scale=1.0):
     return np.concatenate([linear, moved[..., None]], axis=-1).astype(np.float32)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=repeats(60), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.01, 1.0, 80.0]), st.sampled_from([0.0, 1e3]))
 def test_turns_and_places_are_as_exact_as_stated(seed, size, away):
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from marrow.io.fbx.geometry import weld
 from marrow.io.fbx.polygons import triangulate
+from surroundings import repeats
 
 
 def areas(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
@@ -50,7 +51,7 @@ def test_triangles_cover_the_polygon_and_nothing_else(outline: list[tuple[float,
     assert found.sum() == pytest.approx(outline_area(points))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=repeats(60), deadline=None)
 @given(st.lists(st.floats(0.2, 1.0), min_size=5, max_size=14))
 def test_stars_of_any_shape_are_covered(radii: list[float]) -> None:
     angles = np.linspace(0, 2 * np.pi, len(radii), endpoint=False)

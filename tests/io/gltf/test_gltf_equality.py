@@ -19,6 +19,7 @@ from same import assert_same, difference
 import marrow as mw
 from marrow.io import gltf
 from marrow.io.source import LoadOptions, Source
+from surroundings import repeats
 
 Validator = Callable[..., list[str]]
 
@@ -234,7 +235,9 @@ def wild_characters(draw: st.DrawFn) -> mw.Character:
 
 @given(character=wild_characters(), suffix=st.sampled_from([".glb", ".glb", ".gltf"]))
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=repeats(80),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 def test_whatever_the_model_allows_comes_back_equal(
     tmp_path_factory: pytest.TempPathFactory, character: mw.Character, suffix: str

@@ -19,6 +19,7 @@ import marrow as mw
 from marrow.errors import MarrowError, ResourceLimitError
 from marrow.io.gltf import limits
 from marrow.model import Character
+from surroundings import repeats
 
 
 def rich_file() -> Maker:
@@ -149,7 +150,7 @@ def test_mutated_bytes(text: bool):
     maker = rich_file()
     data = maker.gltf() if text else maker.glb()
     rng = random.Random(7)
-    for _ in range(300):
+    for _ in range(repeats(300)):
         survives(mutated(data, rng))
 
 
@@ -158,7 +159,7 @@ def test_mutated_corpus_files(corpus: Path, name: str):
     data = (corpus / f"{name}.glb").read_bytes()
     (size,) = struct.unpack_from("<I", data, 12)
     rng = random.Random(name)
-    for _ in range(60):
+    for _ in range(repeats(60)):
         # Most of a real file is plain numbers: aim for its head.
         head = mutated(data[: 20 + size], rng)
         survives(head + data[20 + size :])

@@ -41,7 +41,7 @@ from marrow.model import (
     Texture,
     Track,
 )
-from surroundings import needed
+from surroundings import needed, repeats
 
 Validator = Callable[..., list[str]]
 
@@ -187,7 +187,9 @@ def a_clip(
 
 @given(character=characters(), suffix=st.sampled_from([".glb", ".gltf"]))
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=repeats(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 def test_any_character_comes_back(
     tmp_path_factory: pytest.TempPathFactory, character: Character, suffix: str
