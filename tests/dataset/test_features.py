@@ -177,7 +177,7 @@ def test_a_skeleton_that_is_no_body_has_a_heading_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("size", "scale", "words"), [(1.0, None, ""), (1 / 0.0254, None, "scale=0.0254"), (100, 0.01, "")]
+    ("size", "scale", "words"), [(1.0, None, ""), (1 / 0.0254, None, "0.0254 m"), (100, 0.01, "")]
 )
 def test_lengths_that_are_no_metres_are_said_to_be_none(tmp_path, size, scale, words) -> None:
     skeleton = body(size)

@@ -96,7 +96,7 @@ def test_show_draws_meshes_skeletons_or_stick_figures(made, tmp_path, monkeypatc
     folder, _, _ = made
     drawn = []
 
-    def pictures(who, times, *, clip, size, view):
+    def pictures(who, times, *, clip, size, view=None):
         """In place of the renderer, whose pictures have tests of their own."""
         drawn.append((bool(who.meshes), view, len(times)))
         return (mw.Frame(np.full((size[1], size[0], 4), 200, np.uint8)) for _ in times)
@@ -110,7 +110,7 @@ def test_show_draws_meshes_skeletons_or_stick_figures(made, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     code, said = show("bones.png")
     assert code == 0 and "puppet.marrow" in said.err and "--character" in said.err
-    assert drawn == [(False, "skeleton:plain", 6)] * 3
+    assert drawn == [(False, None, 6)] * 3
     assert Image.open("bones.png").width == 6 * (film_strips.SIZE[0] + 4) + 4
     drawn.clear()
     assert show("mesh.png", "--character", str(folder / "puppet.marrow"))[0] == 0

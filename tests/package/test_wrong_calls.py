@@ -179,6 +179,9 @@ def test_the_whole_surface_is_called():
         "StudioView",
         "load",
         "load_graph",
+        "Controller",
+        "Mended",
+        "mend",
         "save",
     }
     elsewhere |= {

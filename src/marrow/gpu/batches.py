@@ -20,7 +20,7 @@ from marrow.kernels.operations import OPERATIONS
 if TYPE_CHECKING:
     from marrow.gpu.evaluator import GpuEvaluator
 
-__all__ = ["Batch", "Handed", "Job", "Step", "batches", "parcels", "steps"]
+__all__ = ["Batch", "GpuJob", "Handed", "Step", "batches", "parcels", "steps"]
 
 Array = NDArray[Any]
 _IS_ALONE = np.isin(np.arange(256), list(ALONE))
@@ -29,7 +29,7 @@ _EFFECT[: len(OPERATIONS)] = [o.pushes - o.pops for o in OPERATIONS]
 
 
 @dataclass
-class Job:
+class GpuJob:
     """Some instances (numbers in order; None: all) and where an evaluator puts their results, behind one another."""
 
     evaluator: GpuEvaluator
@@ -69,7 +69,7 @@ def parcels(start: Array, most: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def batches(job: Job, memory: GpuMemory | None, first: int, last: int, most: int) -> Iterator[Batch]:
+def batches(job: GpuJob, memory: GpuMemory | None, first: int, last: int, most: int) -> Iterator[Batch]:
     """The job's instances among `first..last`, at most so many at once, each run within one page of every buffer."""
     everybody = job.instances is None
     chosen = np.arange(first, last) if job.instances is None else job.instances

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import GpuError, ValidationError, WrongTypeError
-from marrow.gpu.batches import Job
+from marrow.gpu.batches import GpuJob
 from marrow.gpu.buffers import Pages
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
@@ -111,17 +111,17 @@ class Crowd(GpuInstances):
 
         self._groups = self.animator.evaluation.delegate(submit)
 
-    def _jobs(self, job: EvaluationJob) -> tuple[list[Job], list[CrowdGroup]]:
+    def _jobs(self, job: EvaluationJob) -> tuple[list[GpuJob], list[CrowdGroup]]:
         """What the GPU does, level by level, and who is seen afterwards."""
         jobs, groups = [], []
         for part in job.levels:
             own = part.evaluator
             assert isinstance(own, GpuEvaluator)
             if part.level == HIDDEN:
-                jobs.append(Job(own, part.instances))
+                jobs.append(GpuJob(own, part.instances))
                 continue
             outputs = self._pages(part.level, own)
-            jobs.append(Job(own, part.instances, outputs))
+            jobs.append(GpuJob(own, part.instances, outputs))
             instances = np.arange(self.count) if part.instances is None else part.instances
             character = self.animator.character.levels[part.level]
             groups.append(

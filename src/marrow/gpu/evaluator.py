@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.errors import GpuMemoryError, ValidationError
-from marrow.gpu.batches import Batch, Handed, Job, Step, batches, parcels, steps
+from marrow.gpu.batches import Batch, GpuJob, Handed, Step, batches, parcels, steps
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
@@ -220,10 +220,10 @@ class GpuEvaluator(PoseEvaluator):
         # Of the results that share a buffer of the shader, one comes at a time.
         shared = [name for name in outputs if OUTPUTS[name][0] == "results"]
         first = {name: outputs[name] for name in outputs if name not in shared[1:]}
-        self.submit([Job(self, instances, first)], program, kept, vectors)
+        self.submit([GpuJob(self, instances, first)], program, kept, vectors)
         for name in shared[1:]:
             again = kept if kept is memory else GpuMemory.of(self.device, memory)
-            self.submit([Job(self, instances, {name: outputs[name]})], program, again, vectors)
+            self.submit([GpuJob(self, instances, {name: outputs[name]})], program, again, vectors)
         if not outputs and kept is memory:
             return
         self.check(program, instances, count)
@@ -249,7 +249,7 @@ class GpuEvaluator(PoseEvaluator):
 
     def submit(
         self,
-        jobs: Sequence[Job],
+        jobs: Sequence[GpuJob],
         program: PoseProgram,
         memory: GpuMemory | None,
         vectors: Array | None,
@@ -267,7 +267,7 @@ class GpuEvaluator(PoseEvaluator):
 
     def _hand_over(
         self,
-        jobs: Sequence[Job],
+        jobs: Sequence[GpuJob],
         program: PoseProgram,
         memory: GpuMemory | None,
         vectors: Array | None,

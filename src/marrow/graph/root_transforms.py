@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.math import quaternion
+from marrow.math.elementary import arctan2, sincos
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
@@ -65,11 +66,12 @@ def turned_ahead(own: Array | None, facing: ArrayLike, count: int) -> Array:
         raise ValidationError(
             f"root.set: facing must have shape (3,) or ({count}, 3), got {np.shape(facing)}"
         ) from None
-    if not np.isfinite(wanted).all() or (np.hypot(wanted[:, 0], wanted[:, 2]) < 1e-9).any():
+    if not np.isfinite(wanted).all() or (wanted[:, 0] ** 2 + wanted[:, 2] ** 2 < 1e-18).any():
         raise ValidationError("root.set: facing must be a direction that is not straight up or down")
-    angle = np.arctan2(wanted[:, 0], wanted[:, 2])
-    half = (angle - (0.0 if own is None else np.arctan2(own[0], own[2]))) / 2
-    return np.stack([0 * half, np.sin(half), 0 * half, np.cos(half)], axis=-1)
+    angle = arctan2(wanted[:, 0], wanted[:, 2])
+    half = (angle - (0.0 if own is None else arctan2(own[0], own[2]))) / 2
+    sin, cos = sincos(half)
+    return np.stack([0 * half, sin, 0 * half, cos], axis=-1)
 
 
 def keep_transforms(control: GraphControl) -> None:

@@ -1,4 +1,4 @@
-"""`Rule`: what finds something, and what `mend` does about it."""
+"""`LintRule`: what finds something, and what `mend` does about it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from marrow.io.lint.finding import Finding
 from marrow.model import Character
 
-__all__ = ["Done", "Mending", "Repair", "Rule", "by_hand"]
+__all__ = ["Done", "LintRule", "Mending", "Repair", "by_hand"]
 
 Done = tuple[str, str]
 """The place, and what was done there."""
@@ -30,7 +30,7 @@ def by_hand(reason: str) -> Mending:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class LintRule:
     """Finds something; `mending` says for each id of its findings what `mend` does about it."""
 
     find: Callable[[Character], Iterator[Finding]]

@@ -15,7 +15,7 @@ from marrow.io.lint import motion_rules as motion
 from marrow.io.lint import repairs
 from marrow.io.lint.finding import SEVERITIES, Finding
 from marrow.io.lint.joint_repairs import leave_out_joints
-from marrow.io.lint.rule import Mending, Rule, by_hand
+from marrow.io.lint.rule import LintRule, Mending, by_hand
 from marrow.model import Character, _validate
 from marrow.report import Report, ReportBuilder
 
@@ -27,8 +27,8 @@ _LOADED = Mending(
 _APPLY = "applying a scale changes the rig: clips and other meshes were made for this one"
 _LEVELS = "which levels there are is yours to decide: marrow lod makes them anew"
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[LintRule, ...] = (
+    LintRule(
         whole.import_report,
         {
             "import": _LOADED,
@@ -37,9 +37,9 @@ RULES: tuple[Rule, ...] = (
             "unweighted-vertices": by_hand("which joints they should follow, nobody but the artist knows"),
         },
     ),
-    Rule(whole.nothing_there, {"empty": by_hand("there is nothing to mend")}),
+    LintRule(whole.nothing_there, {"empty": by_hand("there is nothing to mend")}),
     # What follows, and what tells where it looks, goes by the motion alone: this is mended first.
-    Rule(
+    LintRule(
         motion.calibration_poses,
         {
             "calibration-frame": Mending(
@@ -47,35 +47,35 @@ RULES: tuple[Rule, ...] = (
             )
         },
     ),
-    Rule(meshes.not_finite, {"not-finite": by_hand("nobody knows where these vertices belong")}),
-    Rule(
+    LintRule(meshes.not_finite, {"not-finite": by_hand("nobody knows where these vertices belong")}),
+    LintRule(
         meshes.influence_counts,
         {"influences": by_hand("fewer influences move vertices; how many are allowed, the engine says")},
     ),
-    Rule(
+    LintRule(
         meshes.weight_sums,
         {"weight-sums": Mending("they cannot be made to sum to 1", repairs.normalize)},
     ),
-    Rule(
+    LintRule(
         meshes.degenerate_triangles,
         {"degenerate-triangles": by_hand("a morph or a pose may open them")},
     ),
-    Rule(
+    LintRule(
         meshes.missing_attributes,
         {
             "missing-normals": by_hand("which edges are sharp, the artist knows"),
             "missing-uvs": by_hand("how the texture lies on it, the artist knows"),
         },
     ),
-    Rule(
+    LintRule(
         meshes.missing_tangents,
         {"missing-tangents": Mending("there are no normals or UVs to make them from", repairs.make_tangents)},
     ),
-    Rule(
+    LintRule(
         whole.duplicate_names,
         {"duplicate-names": by_hand("clips and graphs may find these joints by their names")},
     ),
-    Rule(
+    LintRule(
         whole.rest_scale,
         {
             "zero-scale": by_hand("how large it should be, nobody knows"),
@@ -83,7 +83,7 @@ RULES: tuple[Rule, ...] = (
             "uneven-scale": by_hand(_APPLY),
         },
     ),
-    Rule(
+    LintRule(
         whole.unused_joints,
         {
             "unused-joints": Mending(
@@ -91,30 +91,30 @@ RULES: tuple[Rule, ...] = (
             )
         },
     ),
-    Rule(
+    LintRule(
         whole.units,
         {"units": Mending("its size is not that of a person, so nothing tells the unit", repairs.to_metres)},
     ),
-    Rule(
+    LintRule(
         whole.facing,
         {"facing": Mending("where it looks is not known, or it cannot be turned exactly", repairs.face_forward)},
     ),
-    Rule(clips.empty_clips, {"empty-clip": by_hand("a graph may name it")}),
-    Rule(clips.unkeyed_joints, {"unkeyed-joints": by_hand("whether they should move, the animator knows")}),
-    Rule(
+    LintRule(clips.empty_clips, {"empty-clip": by_hand("a graph may name it")}),
+    LintRule(clips.unkeyed_joints, {"unkeyed-joints": by_hand("whether they should move, the animator knows")}),
+    LintRule(
         clips.doubled_tracks,
         {"doubled-tracks": Mending("they could not be told apart", repairs.one_track_each)},
     ),
-    Rule(
+    LintRule(
         clips.constant_tracks,
         {"constant-tracks": Mending("their keys tell how long the clip is", repairs.one_key_each)},
     ),
-    Rule(
+    LintRule(
         clips.scale_tracks,
         {"scale-tracks": by_hand("whether scale is animated, the engine says")},
     ),
-    Rule(motion.long_clips, {"long-clip": by_hand("where to cut it, or which times are wrong, is not known")}),
-    Rule(
+    LintRule(motion.long_clips, {"long-clip": by_hand("where to cut it, or which times are wrong, is not known")}),
+    LintRule(
         motion.loop_seams,
         {
             "loop-seam": Mending(
@@ -122,22 +122,22 @@ RULES: tuple[Rule, ...] = (
             )
         },
     ),
-    Rule(motion.foot_slide, {"foot-slide": by_hand("feet may be meant to slide; planting them bends the legs")}),
-    Rule(motion.pops, {"pop": by_hand("a jump may be meant: look at it")}),
-    Rule(motion.frozen_tracks, {"frozen-track": by_hand("standing still may be meant: look at it")}),
-    Rule(
+    LintRule(motion.foot_slide, {"foot-slide": by_hand("feet may be meant to slide; planting them bends the legs")}),
+    LintRule(motion.pops, {"pop": by_hand("a jump may be meant: look at it")}),
+    LintRule(motion.frozen_tracks, {"frozen-track": by_hand("standing still may be meant: look at it")}),
+    LintRule(
         motion.bounds_far_away,
         {"far-from-rest": by_hand("for which body the clip was made is not known; marrow retarget fits it")},
     ),
-    Rule(
+    LintRule(
         motion.root_contract,
         {"root-contract": by_hand("which joint shall travel, the game decides")},
     ),
-    Rule(
+    LintRule(
         motion.gait_phase,
         {"gait-phase": by_hand("a clip that begins elsewhere is another clip to those who play it by time")},
     ),
-    Rule(
+    LintRule(
         levels.level_figures,
         {
             "level-saves-nothing": by_hand(_LEVELS),
@@ -146,7 +146,7 @@ RULES: tuple[Rule, ...] = (
             "level-screen-size": by_hand(_LEVELS),
         },
     ),
-    Rule(
+    LintRule(
         levels.level_meshes,
         {
             "not-finite": by_hand("nobody knows where these vertices belong"),
@@ -166,7 +166,7 @@ def lint(character: Character) -> list[Finding]:
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
-def _told(rule: Rule, finding: Finding) -> Finding:
+def _told(rule: LintRule, finding: Finding) -> Finding:
     if rule.find is whole.import_report:  # it knows which lines are about what was put right
         return finding
     return replace(finding, mended=rule.mending[finding.rule].repair is not None)
