@@ -86,6 +86,7 @@ CALLS = {
     WHOLE.converted: {
         "world": "unreal", "up": None, "forward": None, "handedness": None, "units": None, "back": False,
     },
+    mw.samples.mannequin().in_metres: {},
     mw.samples.mannequin().turned_to: {"axis": "-z"},
     BONES.index: {"joint": 0},
     BONES.__contains__: {"joint": "joint_0"},
