@@ -56,3 +56,31 @@ def test_a_small_set_says_that_it_has_no_validation_part(capture, tmp_path) -> N
             capture, tmp_path / "set", features="positions", workers=0, split=(0.99, 0.005, 0.005)
         )
     assert "split=" in str(said[0].message)
+
+
+def test_a_person_in_centimetres_is_made_metres_and_the_command_says_so(tmp_path, capsys) -> None:
+    from marrow.cli.app import run
+
+    hero = mw.samples.mannequin()
+    times = np.arange(20) / 30
+    clip = mw.Clip.from_poses("walk", hero.skeleton, hero.clips["walk"].sample(times), times=times)
+    (tmp_path / "sources").mkdir()
+    for name in ("tall.glb", "taller.glb"):
+        mw.save(mw.Character(hero.skeleton, clips=[clip]), tmp_path / "metres.glb")
+        mw.save(mw.load(tmp_path / "metres.glb", scale=100), tmp_path / "sources" / name)
+    words = [
+        "dataset",
+        "build",
+        str(tmp_path / "sources"),
+        "-o",
+        str(tmp_path / "set"),
+        "--features",
+        "positions",
+    ]
+    assert run([*words, "--workers", "0", "--split", "1,0,0"]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "metres" in line]
+    assert len(said) == 1 and "tall.glb and 1 more: lengths were made metres" in said[0]
+    data = mw.dataset.open(tmp_path / "set")
+    for row in data["train"]:
+        assert 1.2 < np.ptp(row["positions"][0, :, 1]) < 2.0
+    assert all("unit of the file is 0.01 m" in " ".join(s["report"]) for s in data.sources())

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.cli._captured import named_take, without_surprises
 from marrow.cli._errors import UsageError
 from marrow.cli._files import chosen_clips, in_world, open_character
 from marrow.io.atomic import check_space, replacing
@@ -26,7 +27,7 @@ from marrow.skinning.vertex_budget import check_vertices
 if TYPE_CHECKING:
     from marrow.dataset.file_batch import Making
 
-__all__ = ["BakedMotion", "NpzWriter", "bake_file", "motions_of", "write_index"]
+__all__ = ["BakedMotion", "NpzWriter", "bake_file", "motions_of", "opened_motions", "write_index"]
 
 Array = NDArray[Any]
 Advance = Callable[[int], None]
@@ -104,17 +105,16 @@ class BakedMotion:
 
 def motions_of(
     character: Character,
-    names: Sequence[str] | None,
     rate: float | None,
     moments: Sequence[float] | None,
     fields: Sequence[str],
 ) -> list[BakedMotion]:
-    """What to bake of a character: its clips by name (all when none is named), else the rest pose."""
+    """What to bake of a character: its clips, else the rest pose."""
     if "vertices" in fields and not character.vertex_count:
         raise UsageError(f"{character.name!r} has no mesh; bake its motion with --what joints")
     if "vertices" in fields:
         check_vertices("bake", character, MAX_VERTICES)
-    clips: list[Clip | None] = [*chosen_clips(character, names)] or [None]
+    clips: list[Clip | None] = [*character.clips.values()] or [None]
     found = []
     for clip in clips:
         if moments is not None:
@@ -134,6 +134,23 @@ def motions_of(
             raise UsageError(f"clip {motion.name!r} would take more than {MAX_BYTES >> 30} GiB; lower --rate")
         found.append(motion)
     return found
+
+
+def opened_motions(source: str, options: dict[str, Any]) -> tuple[Character, list[BakedMotion], list[str]]:
+    """A file's character, what to bake of it, and lines worth knowing."""
+    named = {name: options[name] for name in ("scale", "units", "allow_outside")}
+    character = open_character(source, **named)
+    if options["clip"]:
+        character = character.replace(clips=tuple(chosen_clips(character, options["clip"])))
+    character = named_take(character, source)
+    character, lines = without_surprises(character, source, options["calibration"])
+    if options["axes"] is not None:
+        character = in_world(character, options["axes"])
+    return character, motions_of(character, options["rate"], options["moments"], options["fields"]), lines
+
+
+def _notes(lines: Sequence[str]) -> dict[str, list[str]]:
+    return {"notes": list(lines)} if lines else {}
 
 
 def _constants(character: Character, fields: Sequence[str]) -> dict[str, Array]:
@@ -169,7 +186,8 @@ class NpzWriter:
     def __exit__(self, *error: Any) -> None:
         self._stack.__exit__(*error)
 
-    def begin(self, file: str, character: Character) -> None:
+    def begin(self, file: str, character: Character, notes: Sequence[str] = ()) -> None:
+        self._said = _notes(notes)
         self._file, self._character, self._begun = file, character, False
         if self._several:
             stem = unique = Path(file).stem
@@ -201,7 +219,8 @@ class NpzWriter:
             "clip": motion.name,
             "frames": motion.frame_count,
         }
-        self.written.append(entry | {field: list(motion.shape(field)) for field in motion.fields})
+        shapes = {field: list(motion.shape(field)) for field in motion.fields}
+        self.written.append(entry | shapes | self._said)
 
     def summary(self) -> str:
         return f"{len(self.written)} clip{'s' if len(self.written) != 1 else ''}"
@@ -216,10 +235,7 @@ class NpzWriter:
 
 def bake_file(source: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
     """One safetensors file for each clip of a file; what went where. For `marrow.dataset.file_batch`."""
-    character = open_character(source, scale=options["scale"], allow_outside=options["allow_outside"])
-    if options["axes"] is not None:
-        character = in_world(character, options["axes"])
-    motions = motions_of(character, options["clip"], options["rate"], options["moments"], options["fields"])
+    _, motions, lines = opened_motions(source, options)
     taken: set[str] = set()
     written = []
     for motion in motions:
@@ -228,7 +244,9 @@ def bake_file(source: str, making: Making, options: dict[str, Any]) -> list[dict
             _write_shard(path, source, motion)
         shapes = {field: list(motion.shape(field)) for field in motion.fields}
         written.append(
-            {"file": name, "source": source, "clip": motion.name, "frames": motion.frame_count} | shapes
+            {"file": name, "source": source, "clip": motion.name, "frames": motion.frame_count}
+            | shapes
+            | _notes(lines)
         )
     return written
 

@@ -63,7 +63,7 @@ def chosen_clips(character: Character, names: Sequence[str] | None) -> list[Clip
     """The clips of those names, in that order; all of them when none is named."""
     if not names:
         return list(character.clips.values())
-    return [character.clips[name] for name in names]
+    return [character.clips[name] for name in dict.fromkeys(names)]
 
 
 def writable(path: Path, *, force: bool, folder: bool = False) -> None:

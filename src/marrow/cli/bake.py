@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, on_terminal, show_error
+from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, note, on_terminal, show_error
 from marrow.cli._output import say
 from marrow.printing import one_line, printable
 
@@ -32,6 +32,8 @@ def bake(
     rate: float | None = None,
     times: str | None = None,
     scale: float | None = None,
+    units: Literal["metres"] | None = None,
+    calibration: Literal["drop", "keep"] | None = None,
     axes: str | None = None,
     workers: int = 0,
     on: str | None = None,
@@ -59,6 +61,11 @@ def bake(
         Moments in seconds instead of a rate: 0,0.5,1.25
     scale
         Multiply all lengths, for files whose unit is wrong.
+    units
+        metres: make metres of the lengths of a BVH, whose unit is told by the size of the body.
+    calibration
+        Leave out a T-pose before the motion, as capture software writes it, or keep it. By default it is kept with a
+        note.
     axes
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
     workers
@@ -85,7 +92,8 @@ def bake(
         raise UsageError(f"{out}: --workers and --on are for a folder; an .npz is one file")
     writable(out, force=force, folder=not single)
     options = {
-        "clip": clip, "rate": rate, "moments": moments, "scale": scale, "axes": axes, "allow_outside": allow_outside,
+        "clip": clip, "rate": rate, "moments": moments, "scale": scale, "units": units,
+        "calibration": calibration, "axes": axes, "allow_outside": allow_outside,
         "fields": list(dict.fromkeys(what or ["vertices"])),
     }  # fmt: skip
     files = expanded(files)
@@ -104,8 +112,7 @@ _Baked = tuple[int, list[dict[str, Any]], list[dict[str, Any]], str]
 
 
 def _into_npz(files: list[str], out: Path, options: dict[str, Any]) -> _Baked:
-    from marrow.cli._baking import NpzWriter, motions_of
-    from marrow.cli._files import in_world, open_character
+    from marrow.cli._baking import NpzWriter, opened_motions
     from marrow.dataset.sources import problem_of
     from marrow.errors import FormatError, MarrowError, UnknownNameError
 
@@ -116,14 +123,7 @@ def _into_npz(files: list[str], out: Path, options: dict[str, Any]) -> _Baked:
             try:
                 if problem := problem_of(file):
                     raise FormatError(problem, path=printable(file))
-                character = open_character(
-                    file, scale=options["scale"], allow_outside=options["allow_outside"]
-                )
-                if options["axes"] is not None:
-                    character = in_world(character, options["axes"])
-                motions = motions_of(
-                    character, options["clip"], options["rate"], options["moments"], options["fields"]
-                )
+                character, motions, lines = opened_motions(file, options)
             except MarrowError as error:
                 if len(files) == 1:
                     raise
@@ -132,7 +132,9 @@ def _into_npz(files: list[str], out: Path, options: dict[str, Any]) -> _Baked:
                 code = max(code, BAD_CALL if isinstance(error, (UsageError, UnknownNameError)) else BAD_FILE)
                 failed.append({"source": printable(file), "error": str(error)})
                 continue
-            writer.begin(file, character)
+            for line in lines:
+                note(line)
+            writer.begin(file, character, lines)
             for motion in motions:
                 _write(writer, motion, progress, f"{Path(file).name}: {motion.name}")
     return code, writer.written, failed, writer.summary()
@@ -163,6 +165,8 @@ def _into_folder(
             code = max(code, failure_code(item))
             failed.append({"source": item.file, "error": item.error})
         else:
+            for line in dict.fromkeys(line for shard in item.result for line in shard.get("notes", ())):
+                note(line)
             written += item.result
     write_index(out, written)
     frames = sum(shard["frames"] for shard in written)

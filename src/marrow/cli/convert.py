@@ -31,7 +31,7 @@ def convert(
     scale: float | None = None,
     units: Literal["metres"] | None = None,
     facing: str | None = None,
-    calibration: Literal["drop", "keep"] = "drop",
+    calibration: Literal["drop", "keep"] | None = None,
     axes: str | None = None,
     compress: Literal["meshopt", "quantized", "quantized+meshopt", "draco"] | None = None,
     variant: str | None = None,
@@ -68,7 +68,8 @@ def convert(
     facing
         Turn the character, clips and all, to look along this axis: +z, -z, +x, -x.
     calibration
-        Leave out a T-pose before the motion in files of --clips-from, as capture software writes it, or keep it.
+        Leave out a T-pose before the motion, as capture software writes it, or keep it. By default it is left out of
+        files of --clips-from, and in IN it is kept with a note.
     axes
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
     compress
@@ -155,6 +156,7 @@ def convert_file(source: str, making: Making, options: dict[str, Any]) -> dict[s
 
 def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[str], str]:
     """Writes `source` to `target`; lines worth knowing, and what was written in words."""
+    from marrow.cli._captured import named_take, without_surprises
     from marrow.cli._files import chosen_clips, in_world, open_character
     from marrow.cli._output import bytes_text
     from marrow.io import registry, save
@@ -169,16 +171,17 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
         scale=wishes["scale"],
         facing=wishes["facing"],
         units=wishes["units"],
-        calibration=wishes["calibration"],
+        calibration=wishes["calibration"] or "drop",
         allow_outside=wishes["allow_outside"],
     )
+    if clip:
+        character = character.replace(clips=tuple(chosen_clips(character, clip)))
+    character = named_take(character, source)
+    character, surprises = without_surprises(character, source, wishes["calibration"], form.name)
     if wishes["variant"] is not None:
         character = character.with_variant(wishes["variant"])
     if wishes["axes"] is not None:
         character = in_world(character, wishes["axes"])
-    kept = chosen_clips(character, clip)
-    if clip:
-        character = character.replace(clips=tuple(kept))
     options: dict[str, Any] = {"rate": rate, "joints": joints} if form.name == "BVH" else {}
     if form.name == "USD" and "name" in wishes:  # the file gets its name when it is whole
         options["textures"] = f"{Path(wishes['name']).stem}_textures"
@@ -201,6 +204,7 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
 
         lines.append(f"{target}: {lost_in_compression(character, target, compress)}")
     lines += [f"{target}: {warning.message}" for warning in caught]
+    lines += surprises
     lines += [f"{source}: {line}" for line in character.report if line.kind != "info"]
     return lines, f"{form.name}, {bytes_text(target.stat().st_size)}"
 

@@ -14,6 +14,8 @@ from marrow.cli._output import say
 from marrow.printing import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from marrow.dataset import Dataset, Progress
 
 __all__ = ["build", "check", "features", "info", "show"]
@@ -139,6 +141,8 @@ def build(
             note(f"{len(failed) - SHOWN_FAILURES} more failed: marrow dataset info {out} --failed")
         if left_out.clips:
             note(left_out.words(out))
+        for line in _about_units(made.sources(), out) if character is None else ():
+            note(line)
         if not len(made):
             show_error(f"{out}: has no rows: nothing of {made.manifest.sources:,} sources could be used")
         if meter.last is None:
@@ -321,6 +325,24 @@ def _lines(source: dict[str, Any]) -> list[str]:
         return [source["error"]]
     clips = [f"clip {clip['name']!r}: {line}" for clip in source["clips"] for line in clip["report"]]
     return [*source["report"], *clips]
+
+
+def _about_units(sources: Iterable[dict[str, Any]], out: str) -> list[str]:
+    """A line for the sources that were made metres, and one for those that are not in metres."""
+    from marrow.dataset.rows import MADE_METRES, NOT_METRES
+
+    found: dict[str, list[str]] = {MADE_METRES: [], NOT_METRES: []}
+    for source in sources:
+        for line in source.get("report", ()):
+            for words in found:
+                if words in line:
+                    found[words].append(source["name"])
+    return [
+        f"{names[0]}{f' and {len(names) - 1:,} more' if len(names) > 1 else ''}: {words}, by the size of the body "
+        f"(marrow dataset info {out} --report)"
+        for words, names in found.items()
+        if names
+    ]
 
 
 def _failures(source: dict[str, Any]) -> list[str]:

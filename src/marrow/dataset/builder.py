@@ -101,8 +101,8 @@ def build(
     - `clips`, `joints`: names or patterns of those to take
     - `contact_height`, `contact_speed`: below both, in metres and metres a second, a foot stands (None: 0.05 and 0.2 for
       a leg of 0.85 m, growing with the leg)
-    - `scale` multiplies all lengths of the sources; without it lengths of files that name no unit (BVH) are made metres by
-      the size of the body
+    - `scale` multiplies all lengths of the sources; without it those of files with another unit (BVH, people of a
+      wrong size) are made metres by the size of the body
     - `calibration`: a T-pose before the motion, as capture software writes it, is left out; `"keep"` keeps it
     - `format`: parquet, webdataset, safetensors, npz or zarr; `shard_mb`: megabytes of sources in one file, about
     - `workers`: local processes (None: one for each processor; 0: none); `on`: `"ray"` or `"ray://HOST:PORT"`

@@ -1,8 +1,8 @@
 """What a data set can hold of a motion: features by name, each an array over the frames.
 
 Differences over time (velocities) are central, one-sided at both ends of the clip, per second. Rotations are local:
-against the joint above. Positions are in the character's model space: Y up, Z forward, metres; of files without a unit
-(BVH) they are in units of the file times `scale`.
+against the joint above. Positions are in the character's model space: Y up, Z forward, metres, whatever the unit of
+the file is where the size of the body tells it; with `scale` they are in units of the file times that.
 """
 
 from __future__ import annotations

@@ -24,19 +24,22 @@ from marrow.dataset.sources import SourceFile, bytes_at, opened, stamp
 from marrow.errors import FormatError, MarrowError, ResourceLimitError, ValidationError
 from marrow.io import load_source
 from marrow.io.clips import all_tracks
+from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, Clip, Skeleton
 from marrow.model._derived import share_derived
 from marrow.motion.calibration import cut_calibration
 from marrow.motion.joint_names import other_side
 from marrow.motion.rig import find_rig
-from marrow.motion.sizes import unit_of
+from marrow.motion.sizes import unit_of, wrong_unit
 from marrow.report import ReportBuilder
 
 __all__ = ["ClipFacts", "Dependency", "Row", "SourceRows", "loaded"]
 
 Array = NDArray[Any]
 MOST_SKELETONS, MAX_BYTES = 16, 600_000_000
+MADE_METRES, NOT_METRES = "lengths were made metres", "lengths are not in metres"
+"""How lines about the unit of a source begin."""
 SIDE_FILES = {"text": ".txt", "tags": ".tags"}
 
 
@@ -104,7 +107,7 @@ class SourceRows:
         elif (unit := unit_of(character.skeleton) or 1.0) != 1.0:
             times = unit * (recipe.scale or 1.0)
             self.report.append(
-                f"lengths are not in metres: by the size of the body a unit is {unit:.4g} m; scale={times:.4g} makes metres"
+                f"{NOT_METRES}: by the size of the body a unit is {unit:.4g} m; scale={times:.4g} makes metres"
             )
         loose = recipe.skeletons == "any" and self.onto is None
         kept = kept_joints(recipe, character.skeleton) if loose else fitted(self.schema, recipe, character)
@@ -287,17 +290,17 @@ def loaded(source: Source, recipe: Recipe) -> Character:
 
 def _in_metres(character: Character) -> Character:
     """The character in metres, with a line that says so where it was not."""
-    if character.unit == 1:
+    unit = character.unit if character.unit != 1 else wrong_unit(character.skeleton)
+    if unit is None:
         return character
     report = ReportBuilder()
     report.extend(character.report)
     report.add(
         "repaired",
         "units",
-        f"lengths were made metres: a unit of the file is {character.unit:.4g} m, told by the size of the body "
-        "(scale=1 keeps them)",
+        f"{MADE_METRES}: a unit of the file is {unit:.4g} m, told by the size of the body (scale=1 keeps them)",
     )
-    return character.in_metres().replace(report=report.build())
+    return scaled(character, unit).replace(report=report.build())
 
 
 _skeletons: OrderedDict[str, Skeleton] = OrderedDict()

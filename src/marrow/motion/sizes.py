@@ -14,17 +14,21 @@ from marrow.motion.posture import Posture, leg_length, rest_posture
 
 __all__ = [
     "ankle_height",
+    "height_of",
     "metres",
     "same_proportions",
     "size_ratio",
     "stands_on_ground",
     "stature",
     "unit_of",
+    "wrong_unit",
 ]
 
 Array = NDArray[Any]
 PERSON = 1.75
 """How tall a person is, in metres, where a figure's size cannot be meant."""
+UNITS = (0.01, 0.0254, 0.3048, 0.001, 10.0, 100.0, 1000.0)
+"""Metres per unit, as files have them: centimetres, inches, feet, millimetres; and what was divided once too often."""
 SMALL, LARGE = 1.15, 2.2
 """What people measure from their lowest joint to the highest: legs may be spread, and the top of a head is no joint."""
 
@@ -58,6 +62,28 @@ def unit_of(skeleton: Skeleton) -> float | None:
         place = skeleton.rest_model[..., 3].astype(np.float64)
         return metres(leg_length(place, rig.chains) * PERSON / LEG)
     return None
+
+
+def height_of(skeleton: Skeleton) -> float | None:
+    """How tall a body is at rest, in units of its file; None where none is known."""
+    from marrow.motion.rig import find_rig
+
+    rig = find_rig(skeleton)
+    return stature(skeleton, rest_posture(skeleton, rig.chains), rig.chains) if rig.complete else None
+
+
+def wrong_unit(skeleton: Skeleton) -> float | None:
+    """Metres per unit of a person of a size that none has, where a unit that people use makes a person's size of it; None
+    for all others."""
+    from marrow.motion.rig import find_rig
+
+    unit = unit_of(skeleton) if find_rig(skeleton).kind == "humanoid" else None
+    if unit is None or unit == 1:
+        return None
+    if unit in UNITS:
+        return unit
+    height = PERSON / unit  # no unit was found that fits
+    return next((u for u in UNITS if 1.3 <= height * u <= 2.2), None)
 
 
 def _foot_heights(

@@ -28,9 +28,6 @@ __all__ = [
     "to_metres",
 ]
 
-UNITS = (0.01, 0.0254, 0.3048, 0.001, 10.0, 100.0, 1000.0)
-"""Metres per unit, as files have them: centimetres, inches, feet, millimetres; and what was divided once too often."""
-
 
 def keep_what_loading_did(character: Character, found: Sequence[Finding]) -> tuple[Character, list[Done]]:
     """Lines of the importer about what it put right: it is right in the file that is written."""
@@ -76,17 +73,11 @@ def make_tangents(character: Character, found: Sequence[Finding]) -> tuple[Chara
 def to_metres(character: Character, found: Sequence[Finding]) -> tuple[Character, list[Done]]:
     """A person of a size that none has, in metres, where a unit that people use makes a person's size of it."""
     from marrow.io.scaling import scaled
-    from marrow.motion.rig import find_rig
-    from marrow.motion.sizes import PERSON, unit_of
+    from marrow.motion.sizes import wrong_unit
 
-    unit = unit_of(character.skeleton) if find_rig(character.skeleton).kind == "humanoid" else None
-    if unit is None or unit == 1:
+    unit = wrong_unit(character.skeleton)
+    if unit is None:
         return character, []
-    if unit not in UNITS:
-        height = PERSON / unit  # no unit was found that fits
-        unit = next((u for u in UNITS if 1.3 <= height * u <= 2.2), None)
-        if unit is None:
-            return character, []
     return scaled(character, unit), [("file", f"all lengths were multiplied by {unit:g}, to be metres")]
 
 
