@@ -46,19 +46,28 @@ def mend(
     force
         Replace OUT if it exists.
     """
+    from marrow.cli._captured import named_take
     from marrow.cli._files import open_character
     from marrow.cli._output import bytes_text, print_json, say
     from marrow.cli._progress import working
     from marrow.cli.convert import writable_or_refused
     from marrow.io import registry, save
+    from marrow.io.atomic import replacing
     from marrow.io.lint import mend as mended
 
     writable_or_refused(target, force)
     with working(f"mend {source}"):
-        character, report = mended(open_character(source, allow_outside=allow_outside), skip=skip or ())
+        own = named_take(open_character(source, allow_outside=allow_outside), source)
+        character, report = mended(own, skip=[*(skip or ()), *_not_in(target)])
+        report = _without_rules(report, set(_not_in(target)) - set(skip or ()))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            save(character, target)
+            if any(line.kind == "repaired" for line in report) or not _both_text(source, target):
+                save(character, target)
+            else:  # written anew, the last digits would be others
+                data = Path(source).read_bytes()
+                with replacing(target) as file:
+                    file.write(data)
     if json:
         lines = [{"kind": line.kind, "place": line.place, "message": line.message} for line in report]
         done = [line for line in lines if line["kind"] == "repaired"]
@@ -73,6 +82,21 @@ def mend(
     say(f"{target}: {registry.for_writing(target).name}, {bytes_text(target.stat().st_size)}")
     _print(report, all=all)
     return FINE
+
+
+def _not_in(target: Path) -> tuple[str, ...]:
+    """Rules about what a format cannot have otherwise: a BVH has a key for every joint in every frame."""
+    return ("constant-tracks",) if target.suffix.lower() == ".bvh" else ()
+
+
+def _both_text(source: str, target: Path) -> bool:
+    return Path(source).suffix.lower() == target.suffix.lower() == ".bvh"
+
+
+def _without_rules(report: Report, rules: set[str]) -> Report:
+    from marrow.report import Report
+
+    return Report(tuple(line for line in report if not any(f"[{rule}]" in line.message for rule in rules)))
 
 
 def _print(report: Report, *, all: bool) -> None:
