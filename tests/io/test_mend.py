@@ -267,3 +267,16 @@ def test_wrong_calls_are_told():
         mw.mend(character(), skip=3)
     with pytest.raises(mw.MarrowError, match="character"):
         mw.mend("hero.glb")
+
+
+def test_check_names_mend_only_where_it_would_act():
+    """Joints that move nothing: one that nobody misses goes, one that things may hang from stays."""
+
+    def said(name: str) -> list[bool]:
+        bones = mw.Skeleton(("hips", "spine", name), [-1, 0, 0])
+        who = character(MOVING, mw.Track(0, "rotation", [0, 1], TURN), skeleton=bones)
+        (found,) = [f for f in lint(who) if f.rule == "unused-joints"]
+        return [found.mended, any("[unused-joints]" in line for line in done(mw.mend(who).report))]
+
+    assert said("spare") == [True, True]
+    assert said("weapon_slot") == [False, False]

@@ -18,10 +18,12 @@ Repair = Callable[[Character, Sequence[Finding]], tuple[Character, list[Done]]]
 
 @dataclass(frozen=True, slots=True)
 class Mending:
-    """What is done about findings: `repair`, or nothing; and the `reason` why what is left needs a person."""
+    """What is done about findings: `repair`, or nothing; and the `reason` why what is left needs a person.
+    `declines`: the repair may find that it is not safe here; whether it is, is tried."""
 
     reason: str
     repair: Repair | None = None
+    declines: bool = False
 
 
 def by_hand(reason: str) -> Mending:

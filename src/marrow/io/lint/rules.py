@@ -87,17 +87,17 @@ RULES: tuple[LintRule, ...] = (
         whole.unused_joints,
         {
             "unused-joints": Mending(
-                "clips move them, programs may look for them, or things may be attached there", leave_out_joints
+                "clips move them, programs may look for them, or things may be attached there", leave_out_joints, True
             )
         },
     ),
     LintRule(
         whole.units,
-        {"units": Mending("its size is not that of a person, so nothing tells the unit", repairs.to_metres)},
+        {"units": Mending("its size is not that of a person, so nothing tells the unit", repairs.to_metres, True)},
     ),
     LintRule(
         whole.facing,
-        {"facing": Mending("where it looks is not known, or it cannot be turned exactly", repairs.face_forward)},
+        {"facing": Mending("where it looks is not known, or it cannot be turned exactly", repairs.face_forward, True)},
     ),
     LintRule(clips.empty_clips, {"empty-clip": by_hand("a graph may name it")}),
     LintRule(clips.unkeyed_joints, {"unkeyed-joints": by_hand("whether they should move, the animator knows")}),
@@ -118,7 +118,7 @@ RULES: tuple[LintRule, ...] = (
         motion.loop_seams,
         {
             "loop-seam": Mending(
-                "its keys are cubic; marrow clip loop closes it with keys at every frame", repairs.close_seams
+                "its keys are cubic; marrow clip loop closes it with keys at every frame", repairs.close_seams, True
             )
         },
     ),
@@ -162,14 +162,17 @@ RULE_NAMES: tuple[str, ...] = tuple(dict.fromkeys(name for rule in RULES for nam
 def lint(character: Character) -> list[Finding]:
     """Everything all rules find, the worst first. Lengths are in metres, whatever the unit of the file is."""
     character = character.in_metres()
-    found = [_told(rule, finding) for rule in RULES for finding in rule.find(character)]
+    found = [_told(rule, finding, character) for rule in RULES for finding in rule.find(character)]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
-def _told(rule: LintRule, finding: Finding) -> Finding:
+def _told(rule: LintRule, finding: Finding, character: Character) -> Finding:
     if rule.find is whole.import_report:  # it knows which lines are about what was put right
         return finding
-    return replace(finding, mended=rule.mending[finding.rule].repair is not None)
+    mending = rule.mending[finding.rule]
+    if mending.repair is None:
+        return finding
+    return replace(finding, mended=not mending.declines or bool(mending.repair(character, [finding])[1]))
 
 
 class Mended(NamedTuple):
