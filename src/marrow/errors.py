@@ -57,6 +57,10 @@ class WrongTypeError(ValidationError, TypeError):
     """A value is no such thing at all: text where a number is expected, a clip where a character is."""
 
 
+_LISTED = 12
+"""Names that an error lists."""
+
+
 class UnknownNameError(MarrowError, KeyError):
     """A joint, clip, socket, morph or parameter of that name does not exist; the message names the near ones (`near`, or
     those that read alike), or lists what does (`listed`: in other words)."""
@@ -86,7 +90,7 @@ class UnknownNameError(MarrowError, KeyError):
             return f"{text}; {self.listed}"
         if not names:
             return f"{text}; there are none"
-        shown = ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+        shown = ", ".join(names[:_LISTED]) + (f", ... ({len(names)} in all)" if len(names) > _LISTED else "")
         return f"{text}; known: {shown}"
 
     def __str__(self) -> str:  # KeyError would print the repr of the message
@@ -174,7 +178,20 @@ def _alike(name: str, known: list[str]) -> list[str]:
     close = difflib.get_close_matches(name, by_word, n=3) + difflib.get_close_matches(
         name.lower(), by_word, n=3
     )
-    return list(dict.fromkeys(by_word[word] for word in close))[:3]
+    found = dict.fromkeys(by_word[word] for word in close)
+    return list(found or _alike_in_part(name.lower(), known))[:3]
+
+
+def _alike_in_part(name: str, known: list[str]) -> dict[str, None]:
+    """Names one of whose words is, or begins, about as `name` does (`Walking_A` for `Wlak`), best first."""
+    by_word: dict[str, list[str]] = {}
+    if len(name) < 3:
+        return {}
+    for one in known:
+        for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", one):
+            by_word.setdefault(word.lower()[: len(name)], []).append(one)
+    close = difflib.get_close_matches(name, by_word, n=3, cutoff=0.7)
+    return dict.fromkeys(one for word in close for one in by_word[word])
 
 
 def file_error(error: OSError, told: str, path: object, *, remedy: str = "") -> FormatError:

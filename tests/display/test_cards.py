@@ -120,3 +120,10 @@ def test_a_character_tells_what_it_is_made_of():
 def test_a_card_names_the_file_and_not_where_it_lies():
     html = character(1).replace(source="/home/ada/secret/hero.glb")._repr_html_()
     assert "from hero.glb" in html and "ada" not in html
+
+
+def test_a_name_that_is_cut_has_a_mark_and_is_whole_in_the_title():
+    name = "1H_Melee_Attack_Slice_Horizontal"
+    bones = mw.Skeleton(("root",), [-1])
+    text = mw.Character(bones, clips=[mw.Clip(name, bones, ())])._repr_html_()
+    assert "1H_Melee_Attack_Slice_Horiz...</span>" in text and f'title="{name}"' in text

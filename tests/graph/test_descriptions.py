@@ -198,12 +198,18 @@ def test_mistakes_are_found_and_named(root, message):
         (Parameter(smoothing=-1.0), "smoothing"),
         (Parameter(default=(1.0, 2.0, 3.0)), "only a vector"),
         (Parameter(default=float("nan")), "default"),
-        (Parameter("text"), "type"),
     ],
 )
 def test_parameters_are_checked(parameter, message):
     with pytest.raises(MarrowError, match=message):
         compile_graph(Graph("zero", {"p": parameter}), STICK)
+
+
+def test_a_parameter_of_no_known_type_is_refused_where_it_is_made():
+    with pytest.raises(MarrowError, match=r"type.*float, bool, trigger, vector, curve.*'vector3'"):
+        Parameter("vector3")
+    with pytest.raises(MarrowError, match="type"):
+        Parameter().replace(type="text")
 
 
 def test_a_graph_that_contains_itself_is_an_error():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import marrow as mw
-from marrow.errors import FormatError, MissingFileError, WrongTypeError
+from marrow.errors import FormatError, MissingFileError, UnknownNameError, WrongTypeError
 from marrow.graph import Graph, load_graph, save_graph
 
 BONES = mw.Skeleton(("hips", "spine"), [-1, 0])
@@ -96,3 +96,31 @@ def test_an_unknown_name_is_a_key_error_that_reads_as_a_sentence():
 
 def test_numbers_of_numpy_are_numbers():
     assert mw.Event(np.float32(0.5), "hit").time == 0.5
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [("Wlak", "'Walking_A' or 'Walking_B'"), ("Run", "'Running_A'"), ("chop", "'1H_Melee_Attack_Chop'")],
+)
+def test_a_name_that_is_like_a_part_of_others_gets_those(typed, near):
+    names = [
+        "1H_Melee_Attack_Chop",
+        "Death_A",
+        "Idle",
+        "Running_A",
+        "T-Pose",
+        "Walking_A",
+        "Walking_B",
+        "Cheer",
+    ]
+    assert f"did you mean {near}?" in str(UnknownNameError("clip", typed, names))
+
+
+def test_a_long_list_of_names_is_cut_after_a_dozen():
+    text = str(UnknownNameError("clip", "zzz", [f"clip{k:02}" for k in range(76)]))
+    assert text.endswith("clip10, clip11, ... (76 in all)")
+
+
+def test_a_controller_of_a_files_name_is_refused_with_the_call_that_loads_it():
+    with pytest.raises(WrongTypeError, match=r"got 'hero.glb'; mw.load\('hero.glb'\) makes one"):
+        mw.Controller("hero.glb")  # type: ignore[arg-type]

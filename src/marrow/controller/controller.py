@@ -55,7 +55,9 @@ class Controller:
         ground: Ground | None = None,
     ) -> None:
         if not isinstance(character, Character):
-            raise WrongTypeError(f"Controller: expected a Character, got {type(character).__name__}")
+            got = _validate.shown(character)
+            hint = f"; mw.load({got}) makes one" if isinstance(character, str) else ""
+            raise WrongTypeError(f"Controller: expected a Character, got {got}{hint}")
         self.locomotion: Locomotion = find_locomotion(character)
         self.animator = Animator(self.locomotion.character, self.locomotion.graph)
         self._ahead = math.atan2(self.locomotion.ahead[0], self.locomotion.ahead[2])

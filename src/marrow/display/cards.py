@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from marrow.printing import one_line
 
-__all__ = ["card", "counted", "escape", "some", "table"]
+__all__ = ["Titled", "card", "counted", "escape", "some", "table"]
 
 LONGEST = 60
 """Letters of a name that are shown."""
@@ -39,16 +40,30 @@ def some(items: Sequence[str], most: int) -> str:
     return shown if len(items) <= most else f"{shown}, ... {len(items) - most:,} more"
 
 
+class Titled(NamedTuple):
+    """A cell, and what is shown when the mouse is over it ("": nothing)."""
+
+    text: str
+    title: str
+
+
 def table(rows: Iterable[Sequence[object]], *, longest: int = LONGEST) -> str:
     """Rows of cells as HTML; the first column is faint."""
     lines = []
     for row in rows:
         cells = (
-            f'<td style="{_CELL}{";" + _FAINT if k == 0 else ""}">{escape(cell, longest=longest)}</td>'
+            f'<td style="{_CELL}{";" + _FAINT if k == 0 else ""}">{_inside(cell, longest)}</td>'
             for k, cell in enumerate(row)
         )
         lines.append(f'<tr style="background:none">{"".join(cells)}</tr>')
     return f'<table style="border-collapse:collapse;border:0;margin:.2em 0">{"".join(lines)}</table>'
+
+
+def _inside(cell: object, longest: int) -> str:
+    if not isinstance(cell, Titled):
+        return escape(cell, longest=longest)
+    text = escape(cell.text, longest=longest)
+    return f'<span title="{escape(cell.title, longest=longest)}">{text}</span>' if cell.title else text
 
 
 def card(kind: str, name: str, *parts: str, note: str = "") -> str:

@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import msgspec
 
@@ -23,10 +23,12 @@ from marrow.graph.nodes.base import (
 )
 from marrow.graph.nodes.comparison import same_tree
 from marrow.graph.nodes.use import written_once
+from marrow.model import _validate
 from marrow.model._asset import Replaceable
 
 __all__ = ["Graph", "Montage", "Parameter", "from_json", "load_graph", "normalized", "save_graph", "to_json"]
 
+ParameterType = Literal["float", "bool", "trigger", "vector", "curve"]
 VERSION = 1
 
 
@@ -40,12 +42,15 @@ class Parameter(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, fo
     read: what the clips that are seen say the curve of that name is, blended as they are; `default` where none has it.
     """
 
-    type: Literal["float", "bool", "trigger", "vector", "curve"] = "float"
+    type: ParameterType = "float"
     default: float | bool | tuple[float, float, float] = 0.0
     range: tuple[float, float] | None = None
     smoothing: float = 0.0
     hold: float = 0.0
     wrap: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        _validate.one_of("Parameter", "type", self.type, get_args(ParameterType))
 
 
 class Montage(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

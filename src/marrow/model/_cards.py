@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from marrow.display.cards import card, counted, some, table
+from marrow.display.cards import Titled, card, counted, some, table
 from marrow.printing import one_line
 
 if TYPE_CHECKING:
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["character_card", "clip_card", "clips_card", "clips_line"]
 
 NAMES, ROWS = 8, 12
+LONGEST = 30
+"""Letters of a name among others."""
 
 
 def clips_line(clips: Clips) -> str:
     """`Clips(71: idle 6.00 s, walk 0.90 s, ... 69 more)`."""
-    told = [f"{one_line(name)[:30]} {clip.duration:.2f} s" for name, clip in clips.items()]
+    told = [f"{_cut(name)} {clip.duration:.2f} s" for name, clip in clips.items()]
     return f"Clips({len(told)}: {some(told, 6)})" if told else "Clips(none)"
 
 
@@ -59,21 +61,33 @@ def clip_card(clip: Clip) -> str:
     return card("Clip", clip.name, table(rows, longest=200), note="additive" if clip.additive else "")
 
 
+def _cut(name: str) -> str:
+    line = one_line(name)
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."
+
+
+def _named(head: str, names: list[str]) -> Titled:
+    """The first names; those that were cut are whole in the title."""
+    long = [one_line(name) for name in names[:NAMES] if _cut(name) != one_line(name)]
+    return Titled(head + some([_cut(name) for name in names], NAMES), ", ".join(long))
+
+
 def character_card(character: Character) -> str:
     """What it is made of."""
     skeleton = character.skeleton
     roots = [one_line(name) for name, parent in zip(skeleton.names, skeleton.parents.tolist()) if parent < 0]
     morphs = f", {counted(len(skeleton.morph_names), 'morph')}" if skeleton.morph_names else ""
-    rows = [("skeleton", f"{counted(len(skeleton), 'joint')}, from {some(roots, 2)}{morphs}")]
+    rows: list[tuple[str, str | Titled]] = [
+        ("skeleton", f"{counted(len(skeleton), 'joint')}, from {some(roots, 2)}{morphs}")
+    ]
     if character.meshes:
         size = f"{character.vertex_count:,} vertices, {character.triangle_count:,} triangles"
         rows.append(("meshes", f"{counted(len(character.meshes), 'mesh', 'meshes')}: {size}"))
     if character.clips:
-        told = some([one_line(name)[:30] for name in character.clips], NAMES)
-        rows.append(("clips", f"{counted(len(character.clips), 'clip')}: {told}"))
+        rows.append(("clips", _named(f"{counted(len(character.clips), 'clip')}: ", list(character.clips))))
     if character.materials:
-        told = some([one_line(m.name)[:30] for m in character.materials], NAMES)
-        rows.append(("materials", f"{len(character.materials)}: {told}"))
+        names = [m.name for m in character.materials]
+        rows.append(("materials", _named(f"{len(names)}: ", names)))
     if character.reduced:
         rows.append(("levels", str(len(character.reduced) + 1)))
     if len(character.report):
