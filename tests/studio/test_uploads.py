@@ -69,13 +69,13 @@ def test_a_marrow_file_is_known_by_its_content(site, tmp_path):
     assert site.request("/api/export.glb").status == 200
 
 
-def test_a_bvh_has_no_mesh_and_is_fine(tmp_path):
+def test_a_bvh_has_a_body_made_of_its_bones(tmp_path):
     file = tmp_path / "x.bvh"
     mw.save(small_character(), file, clip="wave")
     with serving() as site:
         assert upload(site, file.read_bytes(), name="x.bvh").status == 200
-        assert site.request("/api/character/0").json["meshes"] == []
-        assert site.request("/api/skinned").body == b""
+        (body,) = site.request("/api/character/0").json["meshes"]
+        assert body["name"] == "stand-in" and body["vertices"] > 0
 
 
 @pytest.mark.parametrize(
