@@ -84,3 +84,13 @@ def test_a_person_in_centimetres_is_made_metres_and_the_command_says_so(tmp_path
     for row in data["train"]:
         assert 1.2 < np.ptp(row["positions"][0, :, 1]) < 2.0
     assert all("unit of the file is 0.01 m" in " ".join(s["report"]) for s in data.sources())
+
+
+def test_a_file_without_the_clips_that_are_wanted_names_a_dozen_of_its_own(tmp_path) -> None:
+    bones = mw.Skeleton(("hips", "spine"), [-1, 0])
+    turn = mw.Track(1, "rotation", [0, 1], [[0, 0, 0, 1], [0, 0, 1, 0]])
+    clips = [mw.Clip(f"take{k:02}", bones, (turn,)) for k in range(14)]
+    mw.save(mw.Character(bones, clips=clips), tmp_path / "many.glb")
+    data = mw.dataset.build(tmp_path / "many.glb", tmp_path / "set", clips="walk", workers=0, split=1)
+    (source,) = data.sources()
+    assert source["error"].endswith("take10, take11, ... (14 in all)")

@@ -137,7 +137,9 @@ class SourceRows:
             if not wanted or any(fnmatchcase(clip.name, w) for w in wanted)
         ]
         if not found:
-            names = ", ".join(character.clips) or "none"
+            first = list(character.clips)[:12]
+            more = f", ... ({len(character.clips)} in all)" if len(character.clips) > len(first) else ""
+            names = ", ".join(first) + more or "none"
             raise FormatError(
                 f"has no clip called {' or '.join(wanted)}: it has {names}" if wanted else "has no motion",
                 path=self.source.name,
