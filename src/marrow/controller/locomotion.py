@@ -13,6 +13,7 @@ from marrow.animation.kinematics import to_model
 from marrow.controller.clip_names import Role, named_clips
 from marrow.controller.gait import PERSON, Gait, body_height, carrier_of, measure_gait
 from marrow.controller.graph import locomotion_graph
+from marrow.controller.standing_feet import with_standing_feet
 from marrow.errors import MarrowError, ValidationError
 from marrow.graph import Graph
 from marrow.graph.root_tracks import carried_by_hips
@@ -262,7 +263,11 @@ def _made(found: _Finding, turns: dict[Role, float]) -> Locomotion:
     clips = {c.name: c for c in found.character.clips.values()}
     for role, clip in found.clips.items():
         gait = found.gaits.get(role)
-        clips[clip.name] = _with_steps(gait.travelling(found.carrier)) if gait is not None else clip
+        if gait is None:
+            clips[clip.name] = clip
+            continue
+        standing = with_standing_feet(found.character, gait)
+        clips[clip.name] = _with_steps(standing.travelling(found.carrier))
     if "idle" in found.clips:
         idle = found.clips["idle"]
         clips[idle.name] = _in_place(found, idle)
