@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
 from marrow.controller.gait import PERSON, TOUCHING, Gait, GroundPoints, body_height, ground_points, moved_by
-from marrow.math import quaternion, transform
+from marrow.math import affine, quaternion, transform
 from marrow.model import Character, Pose, Skeleton
 from marrow.motion.contacts import windows
 from marrow.motion.limbs import ease
@@ -33,8 +33,12 @@ RISING = 0.3
 """Metres a second: a foot that goes up or down faster does not stand."""
 SHORTEST, GAP = 4, 2
 """Frames: shorter stances are none, shorter gaps in one neither."""
+LANDING, FAST, EDGE = 0.02, 2.0, 2
+"""Metres over the ground, part of the body's speed, and frames: a foot that lands or leaves."""
 FURTHEST = 0.25
 """Metres, of a body as tall as a person: a foot is not moved by more."""
+LONGER = 1.06
+"""The most a leg is lengthened."""
 NEAR = 0.12
 """Part of the body's height: a joint of the leg that is this near to the foot ends the leg."""
 
@@ -60,25 +64,26 @@ def with_standing_feet(character: Character, gait: Gait) -> Gait:
 
 
 def free_feet(character: Character, gait: Gait) -> list[int]:
-    """Joints with skin at the ground that the clip itself moves along the ground, and that carry nothing else."""
+    """Joints with skin at the ground that the clip itself moves along the ground, as seen from the joint that carries the body."""
     skeleton, points = character.skeleton, ground_points(character)
     size = body_height(character) / PERSON
     model = to_model(skeleton, gait.pose).astype(np.float64)
     place = points.places(model)
     level = float(np.median(place[..., 1].min(axis=1)))
     out: list[int] = []
-    for joint in np.unique(points.joints[np.arange(len(points.joints)), points.weights.argmax(axis=1)]):
+    heaviest = points.joints[np.arange(len(points.joints)), points.weights.argmax(axis=1)]
+    for joint in np.unique(heaviest):
         foot, parent = int(joint), int(skeleton.parents[joint])
-        if parent < 0 or len(skeleton.descendants(foot)) > len(skeleton) / 4:
+        carries = [len(skeleton.descendants(j)) / len(skeleton) for j in (foot, parent) if j >= 0]
+        if len(carries) < 2 or carries[0] > 0.25 or carries[1] < 0.5:
             continue
-        # A joint of a leg stays where it is, seen from the one above.
+        # A leg that hangs on the body stays where it is, seen from there.
         way = np.einsum("tij,tj->ti", model[:, parent, :, :3], gait.pose.translation[:, foot])
         if np.ptp(way[:, [0, 2]], axis=0).max() < STRIDES * size:
             continue
-        mine = _points_of(skeleton, points, foot)
-        if len(mine) and place[:, mine, 1].min() < level + 2 * TOUCHING * size:
+        if place[:, heaviest == foot, 1].min() < level + 2 * TOUCHING * size:
             out.append(foot)
-    return [f for f in out if not set(skeleton.ancestors(f)) & set(out)]
+    return out
 
 
 def _points_of(skeleton: Skeleton, points: GroundPoints, foot: int) -> Array:
@@ -97,17 +102,19 @@ def _held(place: Array, level: float, size: float, step: float, speed: float) ->
     motion = np.array(
         [np.median(m[t if t.any() else n], axis=0) for m, t, n in zip(np.diff(place, axis=0), touching, nearest)]
     )
-    slow = np.linalg.norm(motion[:, [0, 2]], axis=1) < SLOW * speed * step
-    stands = touching.any(axis=1) & slow & (np.abs(motion[:, 1]) < RISING * size * step)
+    pace = np.linalg.norm(motion[:, [0, 2]], axis=1) / (speed * step)
+    stands = touching.any(axis=1) & (pace < SLOW) & (np.abs(motion[:, 1]) < RISING * size * step)
     if not stands.any() or stands.all():
         return None
-    # Begun in the air, no stance goes over the seam.
-    first = int(np.flatnonzero(~stands)[0])
+    # Begun in the middle of its longest way through the air, no stance goes over the seam.
+    a, b = max(windows(~np.tile(stands, 2)), key=lambda w: w[1] - w[0])
+    first = (a + b) // 2 % len(stands)
     motion, stands = np.roll(motion, -first, axis=0), np.roll(stands, -first)
+    lands = np.roll(both.min(axis=1) < LANDING * size, -first) & (np.roll(pace, -first) < FAST)
     for a, b in windows(~stands):
         if 0 < a and b < len(stands) and b - a <= GAP:
             stands[a:b] = True
-    found = [(a, b) for a, b in windows(stands) if b - a >= SHORTEST]
+    found = _grown([(a, b) for a, b in windows(stands) if b - a >= SHORTEST], lands)
     if not found:
         return None
     count = len(stands)
@@ -119,10 +126,24 @@ def _held(place: Array, level: float, size: float, step: float, speed: float) ->
     for (_, b), (a, _) in pairwise([*found, (found[0][0] + count, 0)]):
         share = ease(np.arange(1, a - b) / (a - b))[:, None]
         shift[np.arange(b + 1, a) % count] = shift[b] * (1 - share) + shift[a % count] * share
+    if found[-1][1] == count:
+        shift[0] = shift[count]
     shift = np.roll(shift[:count], first, axis=0)
     far = np.linalg.norm(shift, axis=1).max()
     shift *= min(1.0, FURTHEST * size / max(far, 1e-12))
     return np.concatenate([shift, shift[:1]])
+
+
+def _grown(found: list[tuple[int, int]], lands: Array) -> list[tuple[int, int]]:
+    """Stances with the frames in which the foot lands and leaves."""
+    out: list[tuple[int, int]] = []
+    for a, b in found:
+        least, most = (out[-1][1] + 1 if out else 1), len(lands) - 1
+        for _ in range(EDGE):
+            a -= int(a > least and lands[a - 1])
+            b += int(b < most and lands[b] and not any(c <= b + 1 for c, _ in found if c > a and c >= b))
+        out.append((a, b))
+    return out
 
 
 def _moved(character: Character, pose: Pose, foot: int, shift: Array) -> Pose:
@@ -135,7 +156,7 @@ def _moved(character: Character, pose: Pose, foot: int, shift: Array) -> Pose:
     if upper < 0 or upper in skeleton.ancestors(foot):
         return out
     start, middle, end = (model[:, j, :, 3] for j in (upper, lower, foot))
-    found = reach(start, middle, end, end + shift, most=1.0)
+    found = reach(start, middle, end, end + shift, most=LONGER)
     _, turn, _ = transform.decompose(model)
     above = int(skeleton.parents[upper])
     first = quaternion.multiply(found.upper, turn[:, upper])
@@ -143,6 +164,15 @@ def _moved(character: Character, pose: Pose, foot: int, shift: Array) -> Pose:
     out.rotation[:, upper] = quaternion.multiply(quaternion.conjugate(over), first)
     second = quaternion.multiply(found.lower, turn[:, lower])
     out.rotation[:, lower] = quaternion.multiply(quaternion.conjugate(first), second)
+    out.translation[:, lower] *= found.stretch[:, None].astype(out.translation.dtype)
+    # What ends the leg beside the foot, a heel, goes with the foot.
+    back = affine.invert(to_model(skeleton, out)[:, lower].astype(np.float64))
+    rest = skeleton.rest_model[..., 3]
+    for heel in skeleton.children(lower):
+        if np.linalg.norm(rest[heel] - rest[foot]) < np.linalg.norm(rest[heel] - rest[lower]):
+            goal = model[:, heel, :, 3] + shift
+            out.translation[:, heel] = np.einsum("tij,tj->ti", back[..., :3], goal) + back[..., 3]
+            out.rotation[:, heel] = quaternion.multiply(quaternion.conjugate(second), turn[:, heel])
     return out
 
 
