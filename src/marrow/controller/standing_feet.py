@@ -64,7 +64,7 @@ def with_standing_feet(character: Character, gait: Gait) -> Gait:
 
 
 def free_feet(character: Character, gait: Gait) -> list[int]:
-    """Joints with skin at the ground that the clip itself moves along the ground, as seen from the joint that carries the body."""
+    """Joints with skin at the ground that the clip itself moves along the ground, seen from what carries the body."""
     skeleton, points = character.skeleton, ground_points(character)
     size = body_height(character) / PERSON
     model = to_model(skeleton, gait.pose).astype(np.float64)
@@ -100,7 +100,10 @@ def _held(place: Array, level: float, size: float, step: float, speed: float) ->
     touching = both < TOUCHING * size
     nearest = both <= both.min(axis=1, keepdims=True)
     motion = np.array(
-        [np.median(m[t if t.any() else n], axis=0) for m, t, n in zip(np.diff(place, axis=0), touching, nearest)]
+        [
+            np.median(m[t if t.any() else n], axis=0)
+            for m, t, n in zip(np.diff(place, axis=0), touching, nearest)
+        ]
     )
     pace = np.linalg.norm(motion[:, [0, 2]], axis=1) / (speed * step)
     stands = touching.any(axis=1) & (pace < SLOW) & (np.abs(motion[:, 1]) < RISING * size * step)
@@ -112,7 +115,7 @@ def _held(place: Array, level: float, size: float, step: float, speed: float) ->
     motion, stands = np.roll(motion, -first, axis=0), np.roll(stands, -first)
     lands = np.roll(both.min(axis=1) < LANDING * size, -first) & (np.roll(pace, -first) < FAST)
     for a, b in windows(~stands):
-        if 0 < a and b < len(stands) and b - a <= GAP:
+        if a > 0 and b < len(stands) and b - a <= GAP:
             stands[a:b] = True
     found = _grown([(a, b) for a, b in windows(stands) if b - a >= SHORTEST], lands)
     if not found:
