@@ -196,3 +196,15 @@ def test_the_way_does_not_depend_on_the_frame_rate():
         ends.append(player.place)
     assert np.allclose(*ends, atol=0.03)
     assert quaternion.rotate(player.animator.root.rotation, np.array([0.0, 0.0, 1.0]))[2] > 0.99
+
+
+@pytest.mark.parametrize("then", [(0, 0, -1), (0, 0, 0), (1, 0, 0)], ids=["about", "stop", "aside"])
+def test_no_joint_jumps_when_the_wish_changes(then):
+    """The largest step of a joint in a frame, against that of the steady run and the steady walk."""
+    player = mw.Controller(mw.samples.mannequin())
+    places = []
+    for k in range(240):
+        player.move((0, 0, 1) if k < 150 else then, 1 / 60, run=True)
+        places.append(player.animator.model_matrices[..., 3].copy())
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=-1).max(axis=-1)
+    assert steps[149:].max() < 1.3 * steps[90:149].max()

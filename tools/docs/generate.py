@@ -27,6 +27,7 @@ GROUPS = {
     "dataset": ("Data sets", {}),
 }
 MEASURED = {
+    "threads-16-cores.json": ("Crowds on sixteen cores", "threads"),
     "gpu-h200.json": ("On a GPU", "gpu"),
     "render-h200.json": ("Pictures, on a GPU", "render"),
     "torch-h200.json": ("With gradients, on a GPU", "torch"),

@@ -28,6 +28,8 @@ SLOWED, STOPPED = math.radians(35), math.radians(120)
 BY_CLIP = math.radians(50)
 """Who stands and has to turn by more does it with steps, where there is a clip for it."""
 STILL = 0.01
+EASE = 0.3
+"""Seconds from standing to the fastest run, and back: poses follow the speed, so it never jumps."""
 
 
 class Controller:
@@ -59,7 +61,7 @@ class Controller:
         self.locomotion: Locomotion = find_locomotion(character)
         self.animator = Animator(self.locomotion.character, self.locomotion.graph)
         self._ahead = math.atan2(self.locomotion.ahead[0], self.locomotion.ahead[2])
-        self._drift, self._turning = np.zeros(3), False
+        self._drift, self._velocity = np.zeros(3), np.zeros(2)
         if ground is not None:
             self.animator.ground = ground
         self.put(place, facing)
@@ -120,6 +122,7 @@ class Controller:
         if math.hypot(way[0], way[2]) < 1e-9:
             raise ValidationError("Controller.facing: expected a direction that is not straight up or down")
         self._place, self._heading = spot, math.atan2(way[0], way[2])
+        self._velocity = np.zeros(2)
         self._place[1] = self._ground_below(spot[1])
         self.animator.root.set(self._place, self._rotation())
 
@@ -143,16 +146,16 @@ class Controller:
         state = self.animator.state() if "jump" in self.locomotion.clips or self.locomotion.turns else "move"
         speed = share * (self.run_speed if run else self.walk_speed)
         ahead = math.atan2(wish[0], wish[2]) if moving else self._heading
-        aim = ahead
+        aim, elsewhere = ahead, False
         if look is not None:
             gaze = _level("Controller.move.look", look)
             if np.linalg.norm(gaze) > 1e-9 and (self.can_strafe or not moving):
-                aim = math.atan2(gaze[0], gaze[2])
-        if aim == ahead and moving:
+                aim, elsewhere = math.atan2(gaze[0], gaze[2]), True
+        if moving and not elsewhere:
             aim -= self._slant(speed)
         if state != "jump":
             self._turn(aim, dt, moving, str(state))
-        self._steer(ahead, speed, moving)
+        self._steer(ahead, speed if moving else 0.0, dt, aside=elsewhere and self.can_strafe)
         self.animator.update(dt)
         self._travel(dt, state == "jump")
 
@@ -167,14 +170,20 @@ class Controller:
         most = (TURN if moving else TURN_STANDING) * dt
         self._heading = math.remainder(self._heading + min(max(left, -most), most), math.tau)
 
-    def _steer(self, ahead: float, speed: float, moving: bool) -> None:
-        """Tells the graph how fast to go, as seen from the body."""
-        off = math.remainder(ahead - self._heading, math.tau) if moving else 0.0
+    def _steer(self, ahead: float, speed: float, dt: float, *, aside: bool) -> None:
+        """Tells the graph how fast to go, as seen from the body: ahead and to the right. Who looks where it goes slows down
+        for a turn; who looks elsewhere goes aside and back."""
+        off = math.remainder(ahead - self._heading, math.tau)
+        if aside:
+            wanted = speed * np.array([math.cos(off), -math.sin(off)])
+        else:
+            slowed = (abs(off) - SLOWED) / (STOPPED - SLOWED)
+            wanted = np.array([speed * (1.0 - min(max(slowed, 0.0), 1.0)), 0.0])
+        change, most = wanted - self._velocity, max(self.run_speed, self.walk_speed) * dt / EASE
+        self._velocity = self._velocity + change * min(1.0, most / max(float(np.linalg.norm(change)), 1e-9))
+        self.animator["speed"] = self._velocity[0]
         if self.can_strafe:
-            self.animator["speed"], self.animator["strafe"] = speed * math.cos(off), -speed * math.sin(off)
-            return
-        slowed = (abs(off) - SLOWED) / (STOPPED - SLOWED)
-        self.animator["speed"] = speed * (1.0 - min(max(slowed, 0.0), 1.0)) if moving else 0.0
+            self.animator["strafe"] = self._velocity[1]
 
     def _travel(self, dt: float, in_air: bool) -> None:
         motion = self.animator.root.motion
