@@ -33,12 +33,12 @@ RISING = 0.3
 """Metres a second: a foot that goes up or down faster does not stand."""
 SHORTEST, GAP = 4, 2
 """Frames: shorter stances are none, shorter gaps in one neither."""
-LANDING, FAST, EDGE = 0.02, 2.0, 2
-"""Metres over the ground, part of the body's speed, and frames: a foot that lands or leaves."""
 FURTHEST = 0.25
 """Metres, of a body as tall as a person: a foot is not moved by more."""
 LONGER = 1.06
 """The most a leg is lengthened."""
+LOW = 0.25
+"""Part of the body's height: the joint of a foot is lower, that of a leg is not."""
 NEAR = 0.12
 """Part of the body's height: a joint of the leg that is this near to the foot ends the leg."""
 
@@ -81,7 +81,9 @@ def free_feet(character: Character, gait: Gait) -> list[int]:
         way = np.einsum("tij,tj->ti", model[:, parent, :, :3], gait.pose.translation[:, foot])
         if np.ptp(way[:, [0, 2]], axis=0).max() < STRIDES * size:
             continue
-        if place[:, heaviest == foot, 1].min() < level + 2 * TOUCHING * size:
+        mine = _points_of(skeleton, points, foot)
+        down = len(mine) > 0 and place[:, mine, 1].min() < level + 2 * TOUCHING * size
+        if down and model[:, foot, 1, 3].min() < level + LOW * size * PERSON:
             out.append(foot)
     return out
 
@@ -113,11 +115,10 @@ def _held(place: Array, level: float, size: float, step: float, speed: float) ->
     a, b = max(windows(~np.tile(stands, 2)), key=lambda w: w[1] - w[0])
     first = (a + b) // 2 % len(stands)
     motion, stands = np.roll(motion, -first, axis=0), np.roll(stands, -first)
-    lands = np.roll(both.min(axis=1) < LANDING * size, -first) & (np.roll(pace, -first) < FAST)
     for a, b in windows(~stands):
         if a > 0 and b < len(stands) and b - a <= GAP:
             stands[a:b] = True
-    found = _grown([(a, b) for a, b in windows(stands) if b - a >= SHORTEST], lands)
+    found = [(a, b) for a, b in windows(stands) if b - a >= SHORTEST]
     if not found:
         return None
     count = len(stands)
@@ -135,18 +136,6 @@ def _held(place: Array, level: float, size: float, step: float, speed: float) ->
     far = np.linalg.norm(shift, axis=1).max()
     shift *= min(1.0, FURTHEST * size / max(far, 1e-12))
     return np.concatenate([shift, shift[:1]])
-
-
-def _grown(found: list[tuple[int, int]], lands: Array) -> list[tuple[int, int]]:
-    """Stances with the frames in which the foot lands and leaves."""
-    out: list[tuple[int, int]] = []
-    for a, b in found:
-        least, most = (out[-1][1] + 1 if out else 1), len(lands) - 1
-        for _ in range(EDGE):
-            a -= int(a > least and lands[a - 1])
-            b += int(b < most and lands[b] and not any(c <= b + 1 for c, _ in found if c > a and c >= b))
-        out.append((a, b))
-    return out
 
 
 def _moved(character: Character, pose: Pose, foot: int, shift: Array) -> Pose:
