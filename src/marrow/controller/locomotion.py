@@ -13,6 +13,7 @@ from marrow.animation.kinematics import to_model
 from marrow.controller.clip_names import Role, named_clips
 from marrow.controller.gait import PERSON, Gait, body_height, carrier_of, measure_gait
 from marrow.controller.graph import locomotion_graph
+from marrow.controller.standing_feet import free_feet, with_standing_feet
 from marrow.errors import MarrowError, ValidationError
 from marrow.graph import Graph
 from marrow.graph.root_tracks import carried_by_hips
@@ -262,7 +263,13 @@ def _made(found: _Finding, turns: dict[Role, float]) -> Locomotion:
     clips = {c.name: c for c in found.character.clips.values()}
     for role, clip in found.clips.items():
         gait = found.gaits.get(role)
-        clips[clip.name] = _with_steps(gait.travelling(found.carrier)) if gait is not None else clip
+        if gait is None:
+            clips[clip.name] = clip
+            continue
+        standing = with_standing_feet(found.character, gait)
+        if standing is not gait:
+            _say_held(found, role, gait, standing)
+        clips[clip.name] = _with_steps(standing.travelling(found.carrier))
     if "idle" in found.clips:
         idle = found.clips["idle"]
         clips[idle.name] = _in_place(found, idle)
@@ -289,6 +296,17 @@ def _made(found: _Finding, turns: dict[Role, float]) -> Locomotion:
     return Locomotion(
         character, graph, found.ahead, found.carrier, names, velocities, turns, found.lines.build()
     )
+
+
+def _say_held(found: _Finding, role: Role, gait: Gait, standing: Gait) -> None:
+    before, after = (to_model(found.character.skeleton, g.pose)[..., 3] for g in (gait, standing))
+    feet = free_feet(found.character, gait)
+    far = np.linalg.norm((after - before)[:, feet], axis=-1).max(axis=0)
+    held = int((far > 1e-6).sum())
+    if held:
+        found.say(
+            f"{role}: {held} feet hang on no leg and are held where they stand, moved by up to {100 * far.max():.0f} cm"
+        )
 
 
 def _in_place(found: _Finding, idle: Clip) -> Clip:
