@@ -208,3 +208,18 @@ def test_no_joint_jumps_when_the_wish_changes(then):
         places.append(player.animator.model_matrices[..., 3].copy())
     steps = np.linalg.norm(np.diff(places, axis=0), axis=-1).max(axis=-1)
     assert steps[149:].max() < 1.3 * steps[90:149].max()
+
+
+@pytest.mark.parametrize("rate", [24, 144])
+def test_the_frame_rate_changes_neither_way_nor_jump(rate):
+    """A walk, a jump in the middle of it, a turn aside: it ends where it does at 60 frames a second."""
+
+    def end(rate):
+        player = mw.Controller(mw.samples.mannequin())
+        for k in range(4 * rate):
+            if k == 2 * rate:
+                player.jump()
+            player.move((0, 0, 1) if k < 3 * rate else (1, 0, 0), 1 / rate)
+        return player.place
+
+    assert np.linalg.norm(end(rate) - end(60)) < 0.1

@@ -28,6 +28,8 @@ SLOWED, STOPPED = math.radians(35), math.radians(120)
 BY_CLIP = math.radians(50)
 """Who stands and has to turn by more does it with steps, where there is a clip for it."""
 STILL = 0.01
+RECENT = 0.075
+"""Seconds over which its pace is averaged: what it goes on with in the air."""
 EASE = 0.3
 """Seconds from standing to the fastest run, and back: poses follow the speed, so it never jumps."""
 
@@ -197,7 +199,8 @@ class Controller:
         if in_air:
             way = way + self._drift * dt  # nothing to push against in the air
         elif dt > 0:
-            self._drift = 0.8 * self._drift + 0.2 * way / dt
+            kept = math.exp(-dt / RECENT)
+            self._drift = kept * self._drift + (1 - kept) * way / dt
         self._place = self._place + way
         self._place[1] = self._ground_below(self._place[1])
         self.animator.root.set(self._place, self._rotation())
