@@ -9,7 +9,7 @@ import numpy as np
 
 from marrow.errors import UnknownNameError
 
-__all__ = ["Asset", "Comparable", "Replaceable", "exchanged", "freeze", "same"]
+__all__ = ["Asset", "Comparable", "Replaceable", "exchanged", "freeze", "same", "trusted", "twin"]
 
 T = TypeVar("T")
 
@@ -64,6 +64,22 @@ def exchanged(asset: T, changes: dict[str, Any]) -> T:
     if described is not None:
         return type(asset)(**{name: getattr(asset, name) for name in described} | changes)
     return replace(asset, **changes)  # type: ignore[type-var]
+
+
+def twin(asset: T, **changes: Any) -> T:
+    """A copy with some fields exchanged for values that are known to be right: nothing is checked again."""
+    other = object.__new__(type(asset))
+    for f in fields(asset):  # type: ignore[arg-type]
+        object.__setattr__(other, f.name, changes[f.name] if f.name in changes else getattr(asset, f.name))
+    return other
+
+
+def trusted(kind: type[T], **values: Any) -> T:
+    """An asset of values that are known to be right: nothing is checked, what is left out has its default."""
+    out = object.__new__(kind)
+    for f in fields(kind):  # type: ignore[arg-type]
+        object.__setattr__(out, f.name, values[f.name] if f.name in values else f.default)
+    return out
 
 
 def same(a: Any, b: Any) -> bool:

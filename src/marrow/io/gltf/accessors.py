@@ -76,6 +76,11 @@ class Accessors:
         if accessor.type != kind:
             raise self.refuse(f"expected {kind}, got {accessor.type}", f"accessors[{index}]")
         if found is None:
+            run = self.packed(index, kind)
+            if run is not None:
+                self._budget.charge(run.nbytes, f"accessors[{index}]")
+                found = self._floats[index] = run.reshape(accessor.count, WIDTHS[kind])
+                return found
             raw = self.raw(index)
             if raw.dtype == np.float32:
                 found = raw
@@ -109,6 +114,7 @@ class Accessors:
         if found is None:
             data = self.buffer(index, f"buffers[{index}]")
             found = self._word_data[index] = np.frombuffer(data[: len(data) // 4 * 4], "<f4")
+            found.flags.writeable = False
         return found
 
     def integers(self, index: int, kind: str) -> Array:
