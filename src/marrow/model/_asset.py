@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -69,17 +70,21 @@ def exchanged(asset: T, changes: dict[str, Any]) -> T:
 def twin(asset: T, **changes: Any) -> T:
     """A copy with some fields exchanged for values that are known to be right: nothing is checked again."""
     other = object.__new__(type(asset))
-    for f in fields(asset):  # type: ignore[arg-type]
-        object.__setattr__(other, f.name, changes[f.name] if f.name in changes else getattr(asset, f.name))
+    kept = asset.__dict__
+    other.__dict__.update({name: kept[name] for name in _defaults(type(asset))}, **changes)
     return other
 
 
 def trusted(kind: type[T], **values: Any) -> T:
     """An asset of values that are known to be right: nothing is checked, what is left out has its default."""
     out = object.__new__(kind)
-    for f in fields(kind):  # type: ignore[arg-type]
-        object.__setattr__(out, f.name, values[f.name] if f.name in values else f.default)
+    out.__dict__.update(_defaults(kind), **values)
     return out
+
+
+@cache
+def _defaults(kind: type) -> dict[str, Any]:
+    return {f.name: f.default for f in fields(kind)}
 
 
 def same(a: Any, b: Any) -> bool:

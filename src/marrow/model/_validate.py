@@ -248,5 +248,8 @@ def plain(owner: str, place: str, value: Any) -> Any:
 
 def set_fields(instance: object, **values: Any) -> None:
     """Assigns the checked values of a frozen dataclass from its `__post_init__`."""
+    if "__slots__" not in type(instance).__dict__:
+        instance.__dict__.update(values)
+        return
     for key, value in values.items():
         object.__setattr__(instance, key, value)

@@ -334,12 +334,13 @@ def _box(noted: MeshNotes) -> Box | None:
 
 
 def _joined(ctx: Context, blocks: list[PrimitiveVertices], place: str) -> PrimitiveVertices:
+    if len(blocks) == 1:
+        return blocks[0]
+
     def join(pick: Callable[[PrimitiveVertices], Array | None]) -> Array | None:
         arrays = [a for a in map(pick, blocks) if a is not None]
         if len(arrays) < len(blocks):
             return None
-        if len(arrays) == 1:
-            return arrays[0]
         ctx.budget.charge(sum(a.nbytes for a in arrays), place)
         return owned(np.concatenate(arrays))
 
@@ -378,8 +379,6 @@ def _widened(values: Array | None, V: int, K: int, dtype: Any) -> Array:
 
 def _joined_delta(ctx: Context, blocks: list[PrimitiveVertices], t: int, place: str) -> Delta:
     deltas = [b.deltas[t] if t < len(b.deltas) else Delta() for b in blocks]
-    if len(blocks) == 1:
-        return deltas[0]
     out = Delta()
     starts = np.cumsum([0, *(len(b.positions) for b in blocks)])
     if all(d.vertices is not None for d in deltas) and len({d.kinds for d in deltas}) == 1:
@@ -391,8 +390,11 @@ def _joined_delta(ctx: Context, blocks: list[PrimitiveVertices], t: int, place: 
     for name in ("positions", "normals", "tangents"):
         if all(getattr(d, name) is None for d in deltas):
             continue
-        V = sum(len(b.positions) for b in blocks)
+        V = int(starts[-1])
         ctx.budget.charge(V * 12, place)
+        if all(d.vertices is None and getattr(d, name) is not None for d in deltas):
+            setattr(out, name, owned(np.concatenate([getattr(d, name) for d in deltas])))
+            continue
         whole, start = np.zeros((V, 3), np.float32), 0
         for block, d in zip(blocks, deltas):
             rows = whole[start : start + len(block.positions)]

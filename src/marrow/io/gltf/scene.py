@@ -232,7 +232,9 @@ def rest_transforms(ctx: Context, tree: Tree) -> tuple[Array, Array, Array]:
             "repaired", "nodes", f"{int((off > UNIT_TOLERANCE).sum())} rotations were not of unit length"
         )
     # What float32 rounding explains stays as the file has it.
-    r = np.where((off > 1e-6)[:, None], quaternion.normalize(r), r)
+    wrong = off > 1e-6
+    if wrong.any():
+        r = np.where(wrong[:, None], quaternion.normalize(r), r)
     with np.errstate(over="ignore"):
         parts = [a.astype(np.float32) for a in (t * ctx.scale, r, s)]
     if not all(np.isfinite(a).all() for a in parts):
