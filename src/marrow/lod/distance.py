@@ -73,8 +73,8 @@ class SurfaceTree:
 
     def distances(self, points: Array, guess: Array, *, threads: int = 1, enough: float = 0.0) -> Array:
         """How far `points (P, 3)` are from the surface, `(P,)` float32. `guess (P,)` int32 holds triangles that may be
-        near (in the tree's order; -1 for no idea), and afterwards those that are. A point that is nearer than `enough` may be
-        nearer than is said, but no farther: who looks for the worst need not know more of the others."""
+        near (in the tree's order; -1 for no idea), and afterwards those that are. A point that is nearer than `enough`
+        may be nearer than is said, but no farther: who looks for the worst need not know more of the others."""
         square = np.empty(len(points), np.float32)
         frame = self._search.frame
         frame.sizes.pop("P", None)
@@ -130,7 +130,7 @@ class Pieces(NamedTuple):
         of = places[self.owner]
         return sum(self.share[:, :, k, None] * of[:, None, k] for k in range(3))  # type: ignore[return-value]
 
-    def __getitem__(self, which: Any) -> Pieces:  # type: ignore[override]
+    def some(self, which: Array) -> Pieces:
         return Pieces(self.owner[which], self.share[which], self.near[which])
 
     def split(self, there: Array) -> Pieces:
@@ -152,16 +152,16 @@ def farthest(
     """
     corners, worst, done = pieces.corners(places), floor, []
     left = tree.bounds(corners, pieces.near, threads=threads) > worst
-    done.append(pieces[~left])
-    corners, pieces = corners[left], pieces[left]
+    done.append(pieces.some(~left))
+    corners, pieces = corners[left], pieces.some(left)
     off = _distances(tree, corners, pieces.near, threads)
     for _ in range(SPLITS):
         worst = max(worst, float(off.max(initial=0.0)))
         bound = _bounds(corners, off, pieces.near)
         left = bound > CLOSE * worst
         left[left] = tree.bounds(corners[left], pieces.near[left], threads=threads) > worst
-        done.append(pieces[~left])
-        bound, corners, off, pieces = bound[left], corners[left], off[left], pieces[left]
+        done.append(pieces.some(~left))
+        bound, corners, off, pieces = bound[left], corners[left], off[left], pieces.some(left)
         if not len(bound) or len(bound) > MOST_OPEN:
             break
         middle = (corners + np.roll(corners, -1, axis=1)) / 2  # ab, bc, ca

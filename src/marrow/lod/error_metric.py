@@ -185,7 +185,7 @@ class _Probe:
     def _measured(self, theirs: Array, ours: Array, enough: float = 0.0) -> Measured:
         self.tree.fit(ours)
         self.metric.tree.fit(theirs)
-        how = {"threads": self._threads, "enough": enough}
+        how: dict[str, Any] = {"threads": self._threads, "enough": enough}
         return Measured(
             self.tree.distances(theirs[self.metric.used], self.guess_out, **how),
             self.metric.tree.distances(self._points(ours), self.guess_back, **how),
@@ -196,8 +196,8 @@ class _Probe:
         return float((out + measured.back.mean()) / 2)
 
     def worst_poses(self, seen: dict[int, Measured], count: int) -> list[int]:
-        """Up to `count` candidate poses that are not `seen` yet, in which the level is farthest off at some places: those that
-        came out worst so far, and others spread over the character. The worst pose comes first."""
+        """Up to `count` candidate poses that are not `seen` yet, in which the level is farthest off at some places: those
+        that came out worst so far, and others spread over the character. The worst pose comes first."""
         metric, motion = self.metric, self.metric.motion
         others = np.setdiff1d(np.arange(len(motion)), list(seen))
         if len(others) <= count:

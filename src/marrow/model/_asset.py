@@ -83,7 +83,7 @@ def trusted(kind: type[T], **values: Any) -> T:
 
 
 @cache
-def _defaults(kind: type) -> dict[str, Any]:
+def _defaults(kind: Any) -> dict[str, Any]:
     return {f.name: f.default for f in fields(kind)}
 
 
