@@ -143,8 +143,8 @@ def farthest(
     tree: SurfaceTree, places: Array, pieces: Pieces, floor: float, *, threads: int = 1
 ) -> tuple[float, Pieces]:
     """An upper bound of how far any point of triangles `places (F, 3, 3)` is from the surface of `tree`, at most two per cent
-    above the truth or `floor`. `pieces` are parts of the triangles to begin with; those that told the bound are handed back:
-    they tell it in a pose like this one at once.
+    above the truth or `floor`. `pieces` are parts of the triangles to begin with; those that told the bound are handed
+    back: they tell it in a pose like this one at once.
 
     Where all corners are near one triangle, no point between them is farther from it than they are: that distance is
     convex. Elsewhere a distance changes no faster than the point moves, and no point is farther from all corners than the
