@@ -87,8 +87,8 @@ class SurfaceTree:
         return np.sqrt(square)
 
     def bounds(self, corners: Array, near: Array, *, threads: int = 1) -> Array:
-        """How far any point of triangles `(T, 3, 3)` is from the surface at most, by the triangles `near (T, 3)` of it alone,
-        `(T,)` float32."""
+        """How far any point of triangles `(T, 3, 3)` is from the surface at most, by the triangles `near (T, 3)` of it
+        alone, `(T,)` float32."""
         square = np.empty(len(corners), np.float32)
         places = np.ascontiguousarray(corners, np.float32).reshape(-1, 9)
         frame = convex_bounds.frame(
@@ -142,8 +142,8 @@ class Pieces(NamedTuple):
 def farthest(
     tree: SurfaceTree, places: Array, pieces: Pieces, floor: float, *, threads: int = 1
 ) -> tuple[float, Pieces]:
-    """An upper bound of how far any point of triangles `places (F, 3, 3)` is from the surface of `tree`, at most two per cent
-    above the truth or `floor`. `pieces` are parts of the triangles to begin with; those that told the bound are handed
+    """An upper bound of how far any point of triangles `places (F, 3, 3)` is from the surface of `tree`, at most two per
+    cent above the truth or `floor`. `pieces` are parts of the triangles to begin with; those that told the bound are handed
     back: they tell it in a pose like this one at once.
 
     Where all corners are near one triangle, no point between them is farther from it than they are: that distance is

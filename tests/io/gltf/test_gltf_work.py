@@ -147,7 +147,7 @@ def test_what_the_cache_wrote_is_not_checked_again(tmp_path, monkeypatch, checks
     assert not again.clips[0].tracks.values.flags.writeable
 
 
-@pytest.mark.parametrize("size", (0, 5, cache._PART, 3 * cache._PART + 7))
+@pytest.mark.parametrize("size", [0, 5, cache._PART, 3 * cache._PART + 7])
 def test_the_key_of_a_large_file_is_the_same_on_any_number_of_threads(monkeypatch, size):
     data = np.random.default_rng(size).integers(0, 256, size, np.uint8).tobytes()
     keys = set()
