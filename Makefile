@@ -58,7 +58,7 @@ check: $(VENV)/.package  ## format, lint, types, layering
 	echo "marrow: checking format, types and layers"
 	$(PY) -m ruff format --check src tools tests examples hatch_build.py
 	$(PY) -m ruff check src tools tests examples hatch_build.py
-	$(PY) -m mypy
+	$(PY) -m mypy --num-workers 2
 	$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 	cd web && npm run --silent check
 
