@@ -7,6 +7,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     gradients,
     joint_positions,
     lod,
+    motion_transfer,
     nearest_points,
     number_parsing,
     pose_programs,

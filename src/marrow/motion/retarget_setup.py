@@ -20,9 +20,11 @@ from marrow.motion.bone_map import BODY, BoneMap, RetargetError
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
 from marrow.motion.posture import Posture, flat_feet, leg_length, model_rotations, posture, rest_posture
 from marrow.motion.retarget_rotations import model_of
+from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
 from marrow.motion.soles import find_soles
+from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
 from marrow.report import ReportBuilder
 
@@ -30,6 +32,8 @@ __all__ = ["Fit", "moved_joints"]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
+MOST_TRANSFERS = 32
+"""Ways to move other joints that are kept."""
 
 
 class Fit:
@@ -45,7 +49,7 @@ class Fit:
     _example: Clip | None
     _given_scale: float | None
     _units: float | None
-    _found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]]
+    _found: dict[Any, tuple[dict[int, Driver], Transfer]]
 
     def _need_a_body(self) -> None:
         missing = sorted(n for n in BODY if n not in self.map)
@@ -198,12 +202,22 @@ class Fit:
             )
         return world
 
-    def _drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
-        """What turns the target's joints in a clip that moves `moved`; clips of one file mostly share it."""
-        key = (world.tobytes(), frozenset(moved))
-        if key not in self._found:
-            self._found[key] = self._find_drivers(world, moved)
-        return self._found[key]
+    def _transfers(self, world: Array, clip: Clip) -> tuple[dict[int, Driver], Transfer]:
+        """What turns the target's joints in a clip, and all that it makes of them; clips of one file mostly share it."""
+        table = clip.tracks.table
+        key = (world.tobytes(), table["target"].tobytes(), table["path"].tobytes())
+        known = self._found.get(key)
+        if known is None:
+            found = self._find_drivers(world, moved_joints(clip))
+            builder = TransferBuilder(self.source, self.target, self._from)
+            builder.turn(found, world)
+            slides = {int(j) for j in np.unique(table["target"][table["path"] == 0])}
+            add_translations(self, builder, found, world, slides)
+            known = found, builder.build()
+            if len(self._found) >= MOST_TRANSFERS:
+                self._found.clear()
+            self._found[key] = known
+        return known
 
     def _find_drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
         found = drivers(self.map, self._from, self._to, world, shared=self.shared)
