@@ -79,10 +79,13 @@ def hips_place(
     hips_s = tool.map["hips"].source[0]
     here = model_of(tool.source, pose, hips_s)
     between_s, between_t = (
-        (p.place[legs[0]] + p.place[legs[1]]) / 2
-        for p, legs in (
-            (tool.rest_s, (tool.map["left_leg"].source[0], tool.map["right_leg"].source[0])),
-            (tool.rest_t, (tool.map["left_leg"].target[0], tool.map["right_leg"].target[0])),
+        (place[legs[0]] + place[legs[1]]) / 2
+        for place, legs in (
+            (
+                tool.source.rest_model[..., 3].astype(np.float64),
+                (tool.map["left_leg"].source[0], tool.map["right_leg"].source[0]),
+            ),
+            (tool.rest_t.place, (tool.map["left_leg"].target[0], tool.map["right_leg"].target[0])),
         )
     )
     inside = affine.apply(affine.invert(tool.source.rest_model[hips_s].astype(np.float64)), between_s[None])[
