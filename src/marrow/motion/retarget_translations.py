@@ -68,10 +68,13 @@ def _hips_place(fit: Fit, turn: Array, carrier: int, root: int) -> Place:
     length of the legs."""
     hips_s = fit.map["hips"].source[0]
     between_s, between_t = (
-        (p.place[legs[0]] + p.place[legs[1]]) / 2
-        for p, legs in (
-            (fit.rest_s, (fit.map["left_leg"].source[0], fit.map["right_leg"].source[0])),
-            (fit.rest_t, (fit.map["left_leg"].target[0], fit.map["right_leg"].target[0])),
+        (place[legs[0]] + place[legs[1]]) / 2
+        for place, legs in (
+            (
+                fit.source.rest_model[..., 3].astype(np.float64),
+                (fit.map["left_leg"].source[0], fit.map["right_leg"].source[0]),
+            ),
+            (fit.rest_t.place, (fit.map["left_leg"].target[0], fit.map["right_leg"].target[0])),
         )
     )
     inside = affine.apply(affine.invert(fit.source.rest_model[hips_s].astype(np.float64)), between_s[None])[0]
