@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from marrow.kernels import (  # noqa: F401  (each adds its own)
+    box_unions,
     control,
     gradients,
     joint_positions,
@@ -12,6 +13,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     number_parsing,
     pose_programs,
     poses,
+    program_steps,
     rotations,
     skinning,
     sums,
