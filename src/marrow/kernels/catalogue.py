@@ -9,6 +9,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     lod,
     nearest_points,
     number_parsing,
+    polygon_meshes,
     pose_programs,
     poses,
     rotations,

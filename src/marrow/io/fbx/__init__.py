@@ -42,6 +42,12 @@ def read(source: Source, options: LoadOptions) -> Character:
         raise type(error)(error.message, path=source.path, place=error.place, remedy=error.remedy) from None
     except (MarrowError, ValueError, OverflowError, IndexError, KeyError) as error:
         raise FormatError(f"does not fit together: {error}", path=source.path) from None
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:  # no file may bring its caller down
+        raise FormatError(
+            f"does not fit together: {type(error).__name__}: {error}", path=source.path
+        ) from error
 
 
 def _read(source: Source, options: LoadOptions) -> Character:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from marrow.io.fbx.plain_scene import Attribute, PlainMesh, PlainScene
 from marrow.io.fbx.polygons import triangulate
+from marrow.kernels.backend import backend
 from marrow.model import Section
+from marrow.model._validate import owned
 from marrow.report import ReportBuilder
 
 __all__ = ["FbxGeometry", "read_geometry", "weld"]
@@ -63,7 +65,8 @@ def read_geometry(
     count = faces[:, 1]
     if mesh.holes >= 0:
         count = np.where(np.frombuffer(scene.bytes_at(mesh.holes), np.bool_), 0, count)
-    corners, owner = triangulate(faces[:, 0], count, points[control])
+    first = np.ascontiguousarray(faces[:, 0])
+    corners, owner = triangulate(first, np.ascontiguousarray(count), control, np.ascontiguousarray(points))
     if not len(corners):
         return None
     slots = scene.integers(mesh.face_materials)
@@ -87,46 +90,66 @@ def _welded(
         handed = (np.cross(columns["normals"], tangent) * bitangent).sum(-1, keepdims=True)
         columns["tangents"] = np.concatenate([tangent, np.where(handed < 0, -1, 1)], axis=1)
     for i, uv_set in enumerate(mesh.uvs):
-        uv = _values(scene, uv_set, 2, flat)
-        uv[:, 1] = 1 - uv[:, 1]  # FBX counts v from the bottom, glTF from the top
-        columns[f"uv{i}"] = uv
+        columns[f"uv{i}"] = _values(scene, uv_set, 2, flat, from_bottom=True)
     if mesh.colors is not None:
         columns["colors"] = _values(scene, mesh.colors, 4, flat)
-    single = {
-        name: np.ascontiguousarray(value, np.float32) + np.float32(0) for name, value in columns.items()
-    }  # plus zero: -0 and 0 are the same
-    whole = np.stack([control[flat], np.repeat(slot, 3)], axis=1).astype(np.uint32)
-    kept, numbers = weld(np.concatenate([whole, *(v.view(np.uint32) for v in single.values())], axis=1))
-    picked = {name: value[kept] for name, value in single.items()}
+    rows = np.empty((len(flat), 2 + sum(v.shape[1] for v in columns.values())), np.uint32)
+    own = control[flat]
+    rows[:, 0], rows[:, 1] = own, np.repeat(slot, 3)
+    numbers_in, at = rows.view(np.float32), 2
+    for value in columns.values():
+        numbers_in[:, at : at + value.shape[1]] = value
+        at += value.shape[1]
+    kept, numbers = weld(rows)
+    picked = {name: owned(value[kept]) for name, value in columns.items()}
     starts = np.flatnonzero(np.concatenate([[True], slot[1:] != slot[:-1]]))
     ends = np.append(starts[1:], len(slot))
     return FbxGeometry(
-        control[flat[kept]],
-        points[control[flat[kept]]],
+        own[kept],
+        points[own[kept]],
         picked.get("normals"),
         picked.get("tangents"),
         tuple(picked[f"uv{i}"] for i in range(len(mesh.uvs))),
         picked.get("colors"),
-        numbers.reshape(-1, 3).astype(np.uint32),
+        owned(numbers.reshape(-1, 3).astype(np.uint32)),
         tuple((int(a), int(b - a), int(slot[a])) for a, b in zip(starts, ends)),
     )
 
 
-def _values(scene: PlainScene, attribute: Attribute, width: int, corners: Array) -> Array:
-    """The attribute at each of the corners, `(n, width)`; what is not finite or not there is zero."""
+def _values(
+    scene: PlainScene, attribute: Attribute, width: int, corners: Array, from_bottom: bool = False
+) -> Array:
+    """The attribute at each of the corners, `(n, width)` float32; what is not finite or not there is zero, and so is -0."""
     values, indices = scene.reals(attribute[0], width), scene.integers(attribute[1])
     if not len(values) or not len(indices):
-        return np.zeros((len(corners), width), np.float32)
+        values, indices = np.zeros((1, width)), np.zeros(1, np.uint32)
     with np.errstate(over="ignore"):
-        values = values.astype(np.float32)
-    values[~np.isfinite(values)] = 0
+        single = values.astype(np.float32)
+    # The sum is finite where all are, and quicker than looking at each.
+    if not np.isfinite(single.sum()):
+        single[~np.isfinite(single)] = 0
+    if from_bottom:
+        single[:, 1] = 1 - single[:, 1]  # FBX counts v from the bottom, glTF from the top
+    single += np.float32(0)
     index = indices.take(corners, mode="clip")
-    return values.take(index, axis=0, mode="clip")
+    return single.take(index, axis=0, mode="clip")
 
 
 def weld(rows: Array) -> tuple[Array, Array]:
     """Rows `(n, C)` uint32 that agree in every column become one: `kept (V,)`, the first of each in order,
     and for every row the number `(n,)` of the one it became."""
+    if backend().name != "numpy" and 0 < len(rows) < 1 << 30:
+        from marrow.kernels.polygon_meshes import weld_rows
+
+        table = np.full(1 << (2 * len(rows) - 1).bit_length(), -1, np.int32)
+        kept, numbers = np.empty((2, len(rows)), np.int32)
+        (count,) = weld_rows(rows, table, kept, numbers)
+        if count >= 0:
+            return kept[:count], numbers
+    return _weld_by_sorting(rows)
+
+
+def _weld_by_sorting(rows: Array) -> tuple[Array, Array]:
     # A hash with the row's number in its low bits sorts far quicker than the rows would; whether it really told
     # them apart is checked afterwards.
     hashed = np.zeros(len(rows), np.uint64)
@@ -144,6 +167,6 @@ def weld(rows: Array) -> tuple[Array, Array]:
     if (rows.take(first, axis=0) != rows).any():
         _, at, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         first = at[inverse.reshape(-1)]
-    kept = np.zeros(len(rows), bool)
-    kept[first] = True
-    return np.flatnonzero(kept), (np.cumsum(kept) - 1)[first]
+    chosen = np.zeros(len(rows), bool)
+    chosen[first] = True
+    return np.flatnonzero(chosen), (np.cumsum(chosen) - 1)[first]

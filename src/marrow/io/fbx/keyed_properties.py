@@ -1,5 +1,5 @@
-"""The names of FBX properties that move or show a node, and how often motion is sampled at least. Both sides of the reader's
-process know them, so nothing is imported here."""
+"""The names of FBX properties that move or show a node, and how often motion is sampled at least. Both sides of the
+reader's process know them, so nothing is imported here."""
 
 from __future__ import annotations
 

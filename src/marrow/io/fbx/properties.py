@@ -27,11 +27,13 @@ def property_curves(
     names = {node.element: node.name for node in scene.document.nodes}
     shared = Counter(name for _, name in own)
     found: dict[str, Curve] = {}
-    for element, prop, block, _ in stack.properties:
-        width = own.get((element, prop), 0)
-        keys = _cut(scene, stack, block) if width else None
-        if keys is None or not len(keys.times):
+    chosen = [
+        (element, prop, block) for element, prop, block, _ in stack.properties if (element, prop) in own
+    ]
+    for (element, prop, _), keys in zip(chosen, _cut(scene, stack, [block for *_, block in chosen])):
+        if not len(keys.times):
             continue
+        width = own[element, prop]
         name = prop if shared[prop] == 1 else f"{names[element]}.{prop}"
         for k in range(width):
             values = keys.values[:, k]
@@ -50,17 +52,18 @@ def visibility_curves(
         return ()
     joints = {n.element: joint_of[i] for i, n in enumerate(scene.document.nodes) if i in joint_of}
     found: dict[str, Curve] = {}
-    for element, block in shown:
-        if element not in joints:
-            continue
-        keys = _cut(scene, stack, block)
-        values = keys.values[:, 0] if len(keys.times) else np.zeros(0)
-        if len(values) and (values != values[0]).any():
+    for (element, _), keys in zip(shown, _cut(scene, stack, [block for _, block in shown])):
+        values = keys.values[:, 0]
+        if element in joints and len(values) and (values != values[0]).any():
             name = VISIBILITY + skeleton.names[joints[element]]
             found.setdefault(name, Curve(name, keys.times, values))
     return tuple(found.values())
 
 
-def _cut(scene: PlainScene, stack: PlainStack, block: int) -> FbxKeys:
-    table = scene.keys(block, 3)
-    return cut([FbxKeys(table["time"], table["value"])], stack.begin, stack.end, False, None).split()[0]
+def _cut(scene: PlainScene, stack: PlainStack, blocks: list[int]) -> list[FbxKeys]:
+    """The keys in the blocks, from the stack's begin to its end."""
+    if not blocks:
+        return []
+    tables = [scene.keys(block, 3) for block in blocks]
+    whole = [FbxKeys(table["time"], table["value"]) for table in tables]
+    return cut(whole, stack.begin, stack.end, False, None).split()
