@@ -11,6 +11,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     motion_transfer,
     nearest_points,
     number_parsing,
+    polygon_meshes,
     pose_programs,
     poses,
     program_steps,
