@@ -1,72 +1,53 @@
-"""The ground that feet stand on: what a crowd is told of it, and how it is asked for below the feet of its poses."""
+"""The ground that feet stand on: what a crowd is told of it, and how all its feet ask for it in one call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
-from marrow.kernels.joint_positions import joint_positions
-from marrow.math import quaternion
+from marrow.graph.height_field import HeightField
 
-if TYPE_CHECKING:
-    from marrow.graph.control import GraphControl
-
-__all__ = ["Ground", "GroundEntry", "HeightField", "ask_ground", "checked_ground"]
+__all__ = ["Ground", "GroundHits", "GroundSurface", "checked_ground", "query_ground"]
 
 Array = NDArray[Any]
-Ground = float | Array | Callable[[Array], ArrayLike]
-"""Heights in the world: one for all, one per instance `(N,)`, or a function of places `(n, 2)` (x, z) that gives `(n,)`."""
-STEP = 0.06
-"""Metres to each side of a foot where the ground is asked for as well, to know its slope."""
+STEP = 0.01
+"""Metres to each side of a place where a function is asked as well, to know its slope."""
+SMOOTH = 0.5
+"""Slopes to both sides that differ by more have an edge between them."""
 
 
-class HeightField:
-    """Ground from an array of `heights (R, C)`: row r, column c is the height at `x = origin[0] + c * spacing`,
-    `z = origin[1] + r * spacing`, straight in between. Outside, the nearest edge counts."""
+class GroundHits(NamedTuple):
+    """What is below points: `heights (N,)` in the world (NaN where there is none), unit `normals (N, 3)` that look up
+    (straight up where there is none) and `hit (N,)`: whether there is ground."""
 
-    def __init__(self, heights: ArrayLike, spacing: float, origin: tuple[float, float] = (0.0, 0.0)) -> None:
-        self.heights = np.asarray(heights, np.float64)
-        if self.heights.ndim != 2 or min(self.heights.shape) < 2:
-            raise ValidationError(
-                f"HeightField: expected heights (R, C) of at least 2 by 2, got {self.heights.shape}"
-            )
-        if not (np.isfinite(spacing) and spacing > 0):
-            raise ValidationError(f"HeightField: spacing must be more than zero, got {spacing}")
-        self.spacing, self.origin = float(spacing), np.asarray(origin, np.float64)
-        if self.origin.shape != (2,) or not np.isfinite(self.origin).all():
-            raise ValidationError(f"HeightField: origin must be (x, z), got {origin!r}")
-
-    def __call__(self, places: Array) -> Array:
-        R, C = self.heights.shape
-        at = (np.asarray(places, np.float64) - self.origin) / self.spacing
-        c, r = np.clip(at[:, 0], 0, C - 1), np.clip(at[:, 1], 0, R - 1)
-        c0, r0 = np.minimum(c.astype(int), C - 2), np.minimum(r.astype(int), R - 2)
-        s, t = c - c0, r - r0
-        h = self.heights
-        near = h[r0, c0] + s * (h[r0, c0 + 1] - h[r0, c0])
-        far = h[r0 + 1, c0] + s * (h[r0 + 1, c0 + 1] - h[r0 + 1, c0])
-        return near + t * (far - near)
+    heights: Array
+    normals: Array
+    hit: Array
 
 
-@dataclass(frozen=True)
-class GroundEntry:
-    """Where a graph asks for the ground: the joints that are feet, and the column of the vectors where the height and
-    the normal below the first of them go; those of the next are `stride` columns on."""
+@runtime_checkable
+class GroundSurface(Protocol):
+    """Ground of any kind: a physics engine, a voxel world. It is asked once a frame."""
 
-    feet: tuple[int, ...]
-    column: int
-    stride: int
+    def query(self, points: Array, reach: float) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
+        """For `points (N, 3)` in the world the highest ground that is at most `reach` above or below each:
+        `heights (N,)`, `normals (N, 3)` and `hit (N,)`."""
+        ...
+
+
+Ground = float | Array | HeightField | GroundSurface | Callable[[Array], Any]
+"""A height in the world for all, one per instance `(N,)`, a `HeightField`, what has a `query`, or a function of places
+`(n, 2)` (x, z) that gives heights `(n,)`, or heights and normals `(n, 3)`."""
 
 
 def checked_ground(ground: Any, count: int) -> Ground | None:
     """Ground as a user gives it, or an error."""
-    if ground is None or callable(ground):
-        return ground  # type: ignore[no-any-return]
+    if ground is None or callable(ground) or isinstance(ground, GroundSurface):
+        return ground
     try:
         heights = np.asarray(ground, np.float64)
         if heights.ndim == 0:
@@ -80,43 +61,93 @@ def checked_ground(ground: Any, count: int) -> Ground | None:
     return heights
 
 
-def _heights(ground: Ground | None, places: Array, who: Array) -> Array:
-    """The heights at `places (n, 2)`, of the instances `who (n,)`; NaN where there is no ground."""
+def query_ground(ground: Ground | None, points: Array, reach: float, instances: Array) -> GroundHits:
+    """The highest ground that is at most `reach` above or below `points (N, 3)` in the world, which belong to
+    `instances (N,)`."""
+    count = len(points)
     if ground is None:
-        return np.full(len(places), np.nan)
+        return _hits(np.full(count, np.nan), None, points, reach)
     if isinstance(ground, float):
-        return np.full(len(places), ground)
-    if not callable(ground):
-        return ground[who]
+        return _hits(np.full(count, ground), None, points, reach)
+    if isinstance(ground, np.ndarray):
+        return _hits(ground[instances], None, points, reach)
+    if isinstance(ground, HeightField):
+        height, across, along = ground.heights_and_slopes(points[:, [0, 2]])
+        return _hits(height, np.stack([-across, np.ones(count), -along], axis=1), points, reach)
+    if isinstance(ground, GroundSurface):
+        return _checked_hits(_called(ground.query, points, reach), count)
+    return _hits(*_function_heights(ground, points[:, [0, 2]]), points, reach)  # type: ignore[arg-type]
+
+
+def _called(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        found = np.asarray(ground(places), np.float64)
+        return function(*arguments)
     except Exception as error:
         raise ValidationError(f"ground: the function failed: {type(error).__name__}: {error}") from error
-    if found.shape != (len(places),):
-        raise ValidationError(f"ground: expected heights of shape ({len(places)},), got {found.shape}")
-    return found
 
 
-def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, rows: Array) -> None:
-    """Puts the height and the normal of the ground below the feet of pose rows `(n, size)`, in model space, where the
-    programs of the instances look for them."""
-    bank, n, F = control.compiled.bank, len(instances), len(entry.feet)
-    local = np.empty(n * F * 3)
-    joint_positions(rows, bank.skeleton.parents, np.array(entry.feet, np.int64), local, bank.layout.joints)
-    place = np.repeat(control.state.place[instances], F, axis=0)
-    feet = quaternion.rotate(place[:, 3:], local.reshape(-1, 3)) + place[:, :3]
+def _function_heights(ground: Callable[[Array], Any], places: Array) -> tuple[Array, Array]:
+    """Heights and normals at `places (n, 2)`. A function that tells no normals is asked to all four sides as well."""
+    n = len(places)
     around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]) * STEP
-    places = (feet[None][..., [0, 2]] + around[:, None]).reshape(-1, 2)
-    h = _heights(control.store.ground, places, np.tile(np.repeat(instances, F), 5)).reshape(5, n * F)
+    found = _called(ground, (places + around[:, None]).reshape(-1, 2))
+    normals = None
+    if isinstance(found, tuple) and len(found) == 2 and np.ndim(found[1]) == 2:
+        found, normals = found
+        normals = _array(normals, (5 * n, 3), "normals")[:n]
+    h = _array(found, (5 * n,), "heights").reshape(5, n)
+    if normals is not None:
+        return h[0], normals
     with np.errstate(all="ignore"):
-        across, along = (h[2] - h[1]) / (2 * STEP), (h[4] - h[3]) / (2 * STEP)
-        normal = np.stack([across, np.ones(n * F), along], axis=1)
-        normal = normal / np.sqrt((normal * normal).sum(-1, keepdims=True))
-    # Where the slope is unknown, as at the edge of a hole, the ground is level.
-    normal = np.where(np.isfinite(normal).all(-1, keepdims=True), normal, [0.0, 1.0, 0.0])
-    normal = quaternion.rotate(quaternion.conjugate(place[:, 3:]), normal).reshape(n, F, 3)
-    height = (h[0] - place[:, 1]).reshape(n, F)
-    for k in range(F):
-        at = entry.column + k * entry.stride
-        control.vectors[instances, at] = height[:, k]
-        control.vectors[instances, at + 1 : at + 4] = normal[:, k]
+        slopes = [
+            _slope((h[k] - h[0]) / STEP, (h[0] - h[k + 1]) / STEP)
+            for k in (1, 3)
+        ]  # fmt: skip
+    return h[0], np.stack([-slopes[0], np.ones(n), -slopes[1]], axis=1)
+
+
+def _slope(ahead: Array, behind: Array) -> Array:
+    """The slope of ground that rises so to both sides: their mean, or the flatter one where an edge is between."""
+    flatter = np.where(~(np.abs(ahead) > np.abs(behind)), ahead, behind)
+    flatter = np.where(np.isfinite(flatter), flatter, np.where(np.isfinite(ahead), ahead, behind))
+    return np.where(np.abs(ahead - behind) <= SMOOTH, 0.5 * (ahead + behind), flatter)
+
+
+def _array(found: Any, shape: tuple[int, ...], what: str) -> Array:
+    try:
+        numbers = np.asarray(found, np.float64)
+    except (TypeError, ValueError):
+        raise ValidationError(f"ground: expected {what} of shape {shape}, got {found!r}") from None
+    if numbers.shape != shape:
+        raise ValidationError(f"ground: expected {what} of shape {shape}, got {numbers.shape}")
+    return numbers
+
+
+def _checked_hits(found: Any, count: int) -> GroundHits:
+    """What a query of someone else gave."""
+    try:
+        heights, normals, hit = found
+    except (TypeError, ValueError):
+        raise ValidationError(f"ground: query must return heights, normals and hit, got {found!r}") from None
+    heights, normals = _array(heights, (count,), "heights"), _array(normals, (count, 3), "normals")
+    return _finished(heights, normals, _array(hit, (count,), "hit") != 0)
+
+
+def _hits(heights: Array, normals: Array | None, points: Array, reach: float) -> GroundHits:
+    """Ground that has one height at each place."""
+    with np.errstate(invalid="ignore"):
+        return _finished(heights, normals, np.abs(heights - points[:, 1]) <= reach)
+
+
+def _finished(heights: Array, normals: Array | None, hit: Array) -> GroundHits:
+    """Where there is no ground the height is unknown; where its slope is unknown it is level."""
+    hit = hit & np.isfinite(heights)
+    up = np.array([0.0, 1.0, 0.0])
+    if normals is None:
+        normals = np.broadcast_to(up, (len(hit), 3))
+    else:
+        with np.errstate(all="ignore"):
+            x, y, z = normals.T
+            normals = normals / np.sqrt(x * x + y * y + z * z)[:, None]
+        normals = np.where((hit & np.isfinite(normals).all(axis=1))[:, None], normals, up)
+    return GroundHits(np.where(hit, heights, np.nan), normals, hit)
