@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import MarrowError, ValidationError
+from marrow.graph.ground_hits import GroundHits, GroundSurface
+from marrow.graph.ground_mesh import GroundMesh
 from marrow.graph.height_field import HeightField
+from marrow.model import _validate
+from marrow.model.character import Character
+from marrow.model.mesh import Mesh
 
-__all__ = ["Ground", "GroundHits", "GroundSurface", "checked_ground", "query_ground"]
+__all__ = ["Ground", "GroundLike", "checked_ground", "query_ground", "standing_height"]
 
 Array = NDArray[Any]
 STEP = 0.01
@@ -20,63 +26,81 @@ SMOOTH = 0.5
 """Slopes to both sides that differ by more have an edge between them."""
 
 
-class GroundHits(NamedTuple):
-    """What is below points: `heights (N,)` in the world (NaN where there is none), unit `normals (N, 3)` that look up
-    (straight up where there is none) and `hit (N,)`: whether there is ground."""
-
-    heights: Array
-    normals: Array
-    hit: Array
-
-
-@runtime_checkable
-class GroundSurface(Protocol):
-    """Ground of any kind: a physics engine, a voxel world. It is asked once a frame."""
-
-    def query(self, points: Array, reach: float) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
-        """For `points (N, 3)` in the world the highest ground that is at most `reach` above or below each:
-        `heights (N,)`, `normals (N, 3)` and `hit (N,)`."""
-        ...
-
-
-Ground = float | Array | HeightField | GroundSurface | Callable[[Array], Any]
-"""A height in the world for all, one per instance `(N,)`, a `HeightField`, what has a `query`, or a function of places
-`(n, 2)` (x, z) that gives heights `(n,)`, or heights and normals `(n, 3)`."""
+Ground = float | Array | HeightField | GroundMesh | GroundSurface | Callable[[Array], Any]
+"""A height in the world for all, one per instance `(N,)`, a `HeightField`, a `GroundMesh`, what has a `query`, or a
+function of places `(n, 2)` (x, z) that gives heights `(n,)`, or heights and normals `(n, 3)`."""
+GroundLike = Ground | Mesh | Character | str | os.PathLike[str] | ArrayLike
+"""What `animator.ground` takes: ground, or what a `GroundMesh` is made of."""
 
 
 def checked_ground(ground: Any, count: int) -> Ground | None:
     """Ground as a user gives it, or an error."""
+    if isinstance(ground, (Mesh, Character, str, os.PathLike)):
+        try:
+            return GroundMesh.of(ground)
+        except MarrowError as error:
+            raise ValidationError(f"ground: {error}") from error
     if ground is None or callable(ground) or isinstance(ground, GroundSurface):
         return ground
+    expected = (
+        f"a height, heights ({count},), a function of places (n, 2), a HeightField, a GroundMesh, or a Mesh, a "
+        "Character or a file to make one of"
+    )
     try:
         heights = np.asarray(ground, np.float64)
-        if heights.ndim == 0:
-            return float(heights)
-        heights = np.broadcast_to(heights, (count,)).copy()
     except (TypeError, ValueError):
+        raise ValidationError(f"ground: expected {expected}, got {_validate.shown(ground)}") from None
+    if heights.ndim == 0:
+        return float(heights)
+    if heights.ndim == 2:
         raise ValidationError(
-            f"ground: expected a height, heights ({count},), a HeightField or a function of places (n, 2), "
-            f"got {ground!r}"
-        ) from None
-    return heights
+            f"ground: an array {heights.shape} does not say how far apart its heights are: use "
+            "mw.HeightField(heights, spacing, origin)"
+        )
+    if heights.shape not in ((count,), (1,)):
+        raise ValidationError(f"ground: expected {expected}, got an array {heights.shape}")
+    return np.broadcast_to(heights, (count,)).copy()
 
 
-def query_ground(ground: Ground | None, points: Array, reach: float, instances: Array) -> GroundHits:
+def query_ground(
+    ground: Ground | None,
+    points: Array,
+    reach: float,
+    instances: Array,
+    *,
+    depth: float | None = None,
+    threads: int = 1,
+) -> GroundHits:
     """The highest ground that is at most `reach` above or below `points (N, 3)` in the world, which belong to
-    `instances (N,)`."""
-    count = len(points)
+    `instances (N,)`. With `depth`, at most so far below: for all but a ground whose own `query` decides."""
+    count, below = len(points), reach if depth is None else depth
+    if isinstance(ground, GroundMesh):
+        return ground.query(points, reach, depth=below, threads=threads)
+    normals = None
     if ground is None:
-        return _hits(np.full(count, np.nan), None, points, reach)
-    if isinstance(ground, float):
-        return _hits(np.full(count, ground), None, points, reach)
-    if isinstance(ground, np.ndarray):
-        return _hits(ground[instances], None, points, reach)
-    if isinstance(ground, HeightField):
-        height, across, along = ground.heights_and_slopes(points[:, [0, 2]])
-        return _hits(height, np.stack([-across, np.ones(count), -along], axis=1), points, reach)
-    if isinstance(ground, GroundSurface):
+        heights = np.full(count, np.nan)
+    elif isinstance(ground, float):
+        heights = np.full(count, ground)
+    elif isinstance(ground, np.ndarray):
+        heights = ground[instances]
+    elif isinstance(ground, HeightField):
+        heights, across, along = ground.heights_and_slopes(points[:, [0, 2]])
+        normals = np.stack([-across, np.ones(count), -along], axis=1)
+    elif isinstance(ground, GroundSurface):
         return _checked_hits(_called(ground.query, points, reach), count)
-    return _hits(*_function_heights(ground, points[:, [0, 2]]), points, reach)  # type: ignore[arg-type]
+    else:
+        heights, normals = _function_heights(ground, points[:, [0, 2]])
+    with np.errstate(invalid="ignore"):
+        over = heights - points[:, 1]
+        return _finished(heights, normals, (over <= reach) & (over >= -below))
+
+
+def standing_height(ground: Ground | None, point: Array, climb: float) -> float | None:
+    """How high someone at `point (3,)` stands: on the highest ground that is, where ground may be above ground, no more
+    than `climb` higher. None where there is none."""
+    reach = climb if isinstance(ground, GroundSurface) else np.inf
+    found = query_ground(ground, point[None], reach, np.zeros(1, int), depth=np.inf)
+    return float(found.heights[0]) if found.hit[0] else None
 
 
 def _called(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -131,12 +155,6 @@ def _checked_hits(found: Any, count: int) -> GroundHits:
         raise ValidationError(f"ground: query must return heights, normals and hit, got {found!r}") from None
     heights, normals = _array(heights, (count,), "heights"), _array(normals, (count, 3), "normals")
     return _finished(heights, normals, _array(hit, (count,), "hit") != 0)
-
-
-def _hits(heights: Array, normals: Array | None, points: Array, reach: float) -> GroundHits:
-    """Ground that has one height at each place."""
-    with np.errstate(invalid="ignore"):
-        return _finished(heights, normals, np.abs(heights - points[:, 1]) <= reach)
 
 
 def _finished(heights: Array, normals: Array | None, hit: Array) -> GroundHits:

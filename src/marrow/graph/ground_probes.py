@@ -41,7 +41,9 @@ def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, rows
     place = np.repeat(control.state.place[instances], F, axis=0)
     points = quaternion.rotate(place[:, 3:], local.reshape(-1, 3)) + place[:, :3]
     points[:, 1] = place[:, 1]
-    found = query_ground(control.store.ground, points, entry.reach, np.repeat(instances, F))
+    found = query_ground(
+        control.store.ground, points, entry.reach, np.repeat(instances, F), threads=control.threads
+    )
     normal = quaternion.rotate(quaternion.conjugate(place[:, 3:]), found.normals).reshape(n, F, 3)
     height = (found.heights - place[:, 1]).reshape(n, F)
     for k in range(F):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
+from marrow.model import _validate
 
 __all__ = ["HeightField"]
 
@@ -20,20 +21,22 @@ class HeightField:
     as far as the points next to it."""
 
     def __init__(self, heights: ArrayLike, spacing: float, origin: tuple[float, float] = (0.0, 0.0)) -> None:
-        self.heights = np.asarray(heights, np.float64)
+        self.heights = np.asarray(_validate.numbers("HeightField.heights", heights), np.float64)
         if self.heights.ndim != 2 or min(self.heights.shape) < 2:
             raise ValidationError(
                 f"HeightField: expected heights (R, C) of at least 2 by 2, got {self.heights.shape}"
             )
-        if not (np.isfinite(spacing) and spacing > 0):
-            raise ValidationError(f"HeightField: spacing must be more than zero, got {spacing}")
-        self.spacing, self.origin = float(spacing), np.asarray(origin, np.float64)
+        self.spacing = _validate.number("HeightField", "spacing", spacing, low=0, above=True)
+        self.origin = np.asarray(_validate.numbers("HeightField.origin", origin), np.float64)
         if self.origin.shape != (2,) or not np.isfinite(self.origin).all():
-            raise ValidationError(f"HeightField: origin must be (x, z), got {origin!r}")
+            raise ValidationError(f"HeightField: origin must be (x, z), got {_validate.shown(origin)}")
 
-    def __call__(self, places: Array) -> Array:
+    def __call__(self, places: ArrayLike) -> Array:
         """The heights `(n,)` at `places (n, 2)`, x and z."""
-        return self.heights_and_slopes(np.asarray(places, np.float64))[0]
+        asked = np.asarray(_validate.numbers("HeightField", places), np.float64)
+        if asked.ndim != 2 or asked.shape[1] != 2:
+            raise ValidationError(f"HeightField: expected places (n, 2), got {asked.shape}")
+        return self.heights_and_slopes(asked)[0]
 
     def heights_and_slopes(self, places: Array) -> tuple[Array, Array, Array]:
         """The heights at `places (n, 2)`, and how they rise along x and along z, each `(n,)`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from marrow.kernels import (  # noqa: F401  (each adds its own)
     control,
     gradients,
+    ground_rays,
     joint_positions,
     lod,
     nearest_points,

@@ -1,0 +1,183 @@
+"""`GroundMesh`: ground from triangles, such as a level that a modeller made."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.errors import ValidationError, WrongTypeError
+from marrow.graph.ground_hits import GroundHits
+from marrow.kernels.ground_rays import ground_below
+from marrow.kernels.jobs import Job, thread_count, worth
+from marrow.model import _late, _validate
+from marrow.model._derived import derived
+from marrow.model.character import Character
+from marrow.model.mesh import Mesh
+from marrow.skinning import skin
+
+__all__ = ["GroundMesh"]
+
+Array = NDArray[Any]
+LEAF = 4
+"""Triangles in a leaf of the tree."""
+SECONDS_A_RAY = 0.3e-6
+RAYS = 256
+"""Rays that a thread casts at a time."""
+
+
+class GroundMesh:
+    """Ground from triangles: `positions (V, 3)` in the world, +Y up, in metres, and `triangles (T, 3)` of indices. Both
+    sides of a triangle count, walls do not. What lies above a point by more than its reach is not seen: a ceiling, the
+    floor above.
+
+        crowd.ground = mw.load("stairs.glb")  # makes one
+        ground = mw.GroundMesh(positions, triangles)
+        heights, normals, hit = ground.query(points, reach=0.5)
+    """
+
+    def __init__(self, positions: ArrayLike, triangles: ArrayLike) -> None:
+        places = np.asarray(_validate.array("GroundMesh", "positions", positions, np.float64, ("V", 3)))
+        corners = places[_checked_triangles(triangles, len(places))]
+        finite = np.isfinite(corners).all(axis=(1, 2))
+        if not finite.all():
+            t = int(np.argmin(finite))
+            raise ValidationError(
+                f"GroundMesh: triangle {t} has a corner that is not finite: {corners[t].tolist()}"
+            )
+        low, high = corners.min(axis=(0, 1), initial=np.inf), corners.max(axis=(0, 1), initial=-np.inf)
+        # Near the middle of the mesh, so that float32 is enough however far away it is.
+        self._origin = np.round(0.5 * (low + high)) if len(corners) else np.zeros(3)
+        with np.errstate(over="ignore"):
+            near = (corners - self._origin).astype(np.float32)
+        if not np.isfinite(near).all():
+            raise ValidationError(f"GroundMesh: its size does not fit single precision: from {low} to {high}")
+        # What stands upright has nothing to stand on, nor has what has no area.
+        a, b, c = (near[:, k].astype(np.float64) for k in range(3))
+        ab, ac = b - a, c - a
+        near = near[ab[:, 2] * ac[:, 0] != ab[:, 0] * ac[:, 2]]
+        if not len(near):
+            raise ValidationError(
+                f"GroundMesh: there is nothing to stand on: of its {len(corners)} triangles none has an area as seen from "
+                "above (+Y is up)"
+            )
+        self.triangle_count = len(near)
+        """Triangles that can be stood on."""
+        self._corners, self._boxes = _tree(near)
+
+    @classmethod
+    def of(cls, thing: Mesh | Character | str | os.PathLike[str]) -> GroundMesh:
+        """The ground that a mesh is, a character in its rest pose, or a file. That of an asset is made once."""
+        if isinstance(thing, (str, os.PathLike)):
+            thing = _late.function("io", "load")(thing)
+        if isinstance(thing, Mesh):
+            mesh = thing
+            return derived(thing, "ground", lambda: cls(mesh.positions, mesh.triangles))  # type: ignore[no-any-return]
+        if isinstance(thing, Character):
+            character = thing
+            return derived(thing, "ground", lambda: cls(*_rest_surface(character)))  # type: ignore[no-any-return]
+        raise WrongTypeError(
+            f"GroundMesh.of: expected a Mesh, a Character or a file, got {_validate.shown(thing)}"
+        )
+
+    @property
+    def bounds(self) -> Array:
+        """The lowest and the highest corner of its box, `(2, 3)`."""
+        return self._boxes[1].reshape(2, 3) + self._origin
+
+    def query(
+        self, points: ArrayLike, reach: float, *, depth: float | None = None, threads: int | None = 1
+    ) -> GroundHits:
+        """The highest ground that is at most `reach` above and `depth` (left out: `reach`) below `points (N, 3)` in the
+        world."""
+        above = _validate.number("GroundMesh.query", "reach", reach, low=0, finite=False)
+        below = (
+            above
+            if depth is None
+            else _validate.number("GroundMesh.query", "depth", depth, low=0, finite=False)
+        )
+        places = np.asarray(_validate.numbers("GroundMesh.query.points", points), np.float64)
+        if places.ndim != 2 or places.shape[1] != 3:
+            raise ValidationError(f"GroundMesh.query.points: expected (N, 3), got {places.shape}")
+        places = np.ascontiguousarray(places - self._origin)
+        count = len(places)
+        heights, normals, hit = np.empty(count), np.empty((count, 3)), np.empty(count, np.uint8)
+        workers = worth(count * SECONDS_A_RAY, thread_count(threads))
+        nodes = np.empty((workers, 64), np.int32)
+        frame = ground_below.frame(
+            boxes=self._boxes, corners=self._corners, points=places, heights=heights, normals=normals, hit=hit,
+            nodes=nodes[0], leaf=LEAF, above=above, depth=below, start=0, stop=count,
+        )  # fmt: skip
+        if workers == 1:
+            frame.run()
+        else:
+            job = Job(frame, "start", "stop")
+            job.own({"nodes": list(nodes[1:])})
+            job.run(0, count, step=RAYS, workers=workers)
+        return GroundHits(heights + self._origin[1], normals, hit.view(np.bool_))
+
+    def __repr__(self) -> str:
+        low, high = self.bounds
+        return f"GroundMesh({self.triangle_count} triangles, from {low.round(2).tolist()} to {high.round(2).tolist()})"
+
+
+def _checked_triangles(triangles: ArrayLike, vertices: int) -> Array:
+    given = _validate.numbers("GroundMesh.triangles", triangles)
+    if given.ndim != 2 or given.shape[1] != 3 or given.dtype.kind not in "iu":
+        raise ValidationError(
+            f"GroundMesh.triangles: expected whole numbers (T, 3), got {given.dtype} {given.shape}"
+        )
+    if given.size and not (given.min() >= 0 and given.max() < vertices):
+        wrong = int(np.argmax(((given < 0) | (given >= vertices)).any(axis=1)))
+        raise ValidationError(
+            f"GroundMesh.triangles: triangle {wrong} is {given[wrong].tolist()}, there are {vertices} vertices"
+        )
+    return given
+
+
+def _rest_surface(character: Character) -> tuple[Array, Array]:
+    """All vertices and triangles of a character in its rest pose."""
+    if not any(mesh.triangle_count for mesh in character.meshes):
+        raise ValidationError(f"ground: {character.name or 'the character'!r} has no triangles to stand on")
+    surface = skin(character, character.skeleton.rest, normals=False, tangents=False)
+    first = np.cumsum([0, *(mesh.vertex_count for mesh in character.meshes)])
+    triangles = [mesh.triangles.astype(np.int64) + at for mesh, at in zip(character.meshes, first)]
+    return surface.positions, np.concatenate(triangles)
+
+
+def _tree(near: Array) -> tuple[Array, Array]:
+    """Triangles `(T, 3, 3)` in the order of the leaves of a tree, `(S, 9)`, NaN where there is none; and the boxes of its
+    nodes: see `ground_below`. Each node's triangles are halved along the longest side of what their middles fill."""
+    count, leaves = len(near), 1
+    while leaves * LEAF < count:
+        leaves *= 2
+    slots = leaves * LEAF
+    middle = np.full((slots, 3), np.inf, np.float32)
+    middle[:count] = 0.5 * near.min(axis=1) + 0.5 * near.max(axis=1)
+    order, size = np.arange(slots), slots
+    while size > LEAF:
+        there = middle[order].reshape(-1, size, 3)
+        with np.errstate(invalid="ignore"):
+            span = np.where(there == np.inf, -np.inf, there).max(axis=1) - there.min(axis=1)
+        axis = np.argmax(np.nan_to_num(span, nan=-np.inf), axis=1)
+        along = np.take_along_axis(there, axis[:, None, None], axis=2)[..., 0]
+        half = np.argsort(along, axis=1, kind="stable")  # the same on every machine
+        order = np.take_along_axis(order.reshape(-1, size), half, axis=1).reshape(-1)
+        size //= 2
+    corners = np.full((slots, 9), np.nan, np.float32)
+    corners[:count] = near.reshape(-1, 9)
+    corners = corners[order]
+    boxes = np.empty((2 * leaves, 6), np.float32)
+    boxes[0] = np.nan
+    there = corners.reshape(leaves, 3 * LEAF, 3)
+    gone = np.isnan(there)
+    boxes[leaves:, :3] = np.where(gone, np.inf, there).min(axis=1)
+    boxes[leaves:, 3:] = np.where(gone, -np.inf, there).max(axis=1)
+    while leaves > 1:
+        below = boxes[leaves : 2 * leaves].reshape(leaves // 2, 2, 6)
+        boxes[leaves // 2 : leaves, :3] = below[:, :, :3].min(axis=1)
+        boxes[leaves // 2 : leaves, 3:] = below[:, :, 3:].max(axis=1)
+        leaves //= 2
+    return corners, boxes
