@@ -119,6 +119,7 @@ CALLS = {
                   "calibration": "drop"},
     mw.HeightField: {"heights": [[0.0, 1.0], [2.0, 3.0]], "spacing": 1.0, "origin": (0.0, 0.0)},
     mw.HeightField(np.zeros((2, 2)), 1.0).__call__: {"places": [[0.0, 0.0]]},
+    mw.HeightField(np.zeros((2, 2)), 1.0).query: {"points": [[0.0, 0.0, 0.0]], "reach": 1.0, "depth": 2.0},
     mw.GroundMesh: {"positions": FLOOR, "triangles": [[0, 1, 2]]},
     mw.GroundMesh.of: {"thing": mw.samples.mannequin()},
     mw.GroundMesh(FLOOR, [[0, 1, 2]]).query: {"points": [[0.1, 0, 0.1]], "reach": 1.0, "depth": 2.0, "threads": 1},

@@ -69,37 +69,38 @@ def query_ground(
     instances: Array,
     *,
     depth: float | None = None,
+    normals: bool = True,
     threads: int = 1,
 ) -> GroundHits:
     """The highest ground that is at most `reach` above or below `points (N, 3)` in the world, which belong to
-    `instances (N,)`. With `depth`, at most so far below: for all but a ground whose own `query` decides."""
-    count, below = len(points), reach if depth is None else depth
+    `instances (N,)`. With `depth`, at most so far below: for all but a ground whose own `query` decides. A function is
+    asked at the points alone where its `normals` are not wanted: all look up then."""
     if isinstance(ground, GroundMesh):
-        return ground.query(points, reach, depth=below, threads=threads)
-    normals = None
+        return ground.query(points, reach, depth=depth, threads=threads)
+    if isinstance(ground, HeightField):
+        return ground.query(points, reach, depth=depth)
+    if isinstance(ground, GroundSurface):
+        return _checked_hits(_called(ground.query, points, reach), len(points))
+    found = None
     if ground is None:
-        heights = np.full(count, np.nan)
+        heights = np.full(len(points), np.nan)
     elif isinstance(ground, float):
-        heights = np.full(count, ground)
+        heights = np.full(len(points), ground)
     elif isinstance(ground, np.ndarray):
         heights = ground[instances]
-    elif isinstance(ground, HeightField):
-        heights, across, along = ground.heights_and_slopes(points[:, [0, 2]])
-        normals = np.stack([-across, np.ones(count), -along], axis=1)
-    elif isinstance(ground, GroundSurface):
-        return _checked_hits(_called(ground.query, points, reach), count)
     else:
-        heights, normals = _function_heights(ground, points[:, [0, 2]])
+        heights, found = _function_heights(ground, points[:, [0, 2]], normals)
     with np.errstate(invalid="ignore"):
         over = heights - points[:, 1]
-        return _finished(heights, normals, (over <= reach) & (over >= -below))
+        return _finished(heights, found, (over <= reach) & (over >= -(reach if depth is None else depth)))
 
 
 def standing_height(ground: Ground | None, point: Array, climb: float) -> float | None:
     """How high someone at `point (3,)` stands: on the highest ground that is, where ground may be above ground, no more
     than `climb` higher. None where there is none."""
-    reach = climb if isinstance(ground, GroundSurface) else np.inf
-    found = query_ground(ground, point[None], reach, np.zeros(1, int), depth=np.inf)
+    stacked = isinstance(ground, GroundSurface) and not isinstance(ground, HeightField)
+    reach = climb if stacked else np.inf
+    found = query_ground(ground, point[None], reach, np.zeros(1, int), depth=np.inf, normals=False)
     return float(found.heights[0]) if found.hit[0] else None
 
 
@@ -110,18 +111,19 @@ def _called(function: Callable[..., Any], *arguments: Any) -> Any:
         raise ValidationError(f"ground: the function failed: {type(error).__name__}: {error}") from error
 
 
-def _function_heights(ground: Callable[[Array], Any], places: Array) -> tuple[Array, Array]:
+def _function_heights(
+    ground: Callable[[Array], Any], places: Array, normals: bool
+) -> tuple[Array, Array | None]:
     """Heights and normals at `places (n, 2)`. A function that tells no normals is asked to all four sides as well."""
     n = len(places)
-    around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]) * STEP
-    found = _called(ground, (places + around[:, None]).reshape(-1, 2))
-    normals = None
+    around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]] if normals else [[0, 0]]) * STEP
+    asked = (places + around[:, None]).reshape(-1, 2)
+    found, told = _called(ground, asked), None
     if isinstance(found, tuple) and len(found) == 2 and np.ndim(found[1]) == 2:
-        found, normals = found
-        normals = _array(normals, (5 * n, 3), "normals")[:n]
-    h = _array(found, (5 * n,), "heights").reshape(5, n)
-    if normals is not None:
-        return h[0], normals
+        found, told = found[0], _array(found[1], (len(asked), 3), "normals")[:n]
+    h = _array(found, (len(asked),), "heights").reshape(-1, n)
+    if told is not None or not normals:
+        return h[0], told
     with np.errstate(all="ignore"):
         slopes = [
             _slope((h[k] - h[0]) / STEP, (h[0] - h[k + 1]) / STEP)

@@ -1,12 +1,16 @@
-"""What the ground answers, and what may be one."""
+"""What the ground is asked and answers, and what may be one."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["GroundHits", "GroundSurface"]
+from marrow.errors import ValidationError
+from marrow.model import _validate
+
+__all__ = ["GroundHits", "GroundSurface", "checked_query"]
 
 Array = NDArray[Any]
 
@@ -28,3 +32,15 @@ class GroundSurface(Protocol):
         """For `points (N, 3)` in the world the highest ground that is at most `reach` above or below each:
         `heights (N,)`, `normals (N, 3)` and `hit (N,)`."""
         ...
+
+
+def checked_query(
+    who: str, points: ArrayLike, reach: float, depth: float | None
+) -> tuple[Array, float, float]:
+    """Points `(N, 3)` as they were given to a query, and how far above and below them there may be ground."""
+    above = _validate.number(who, "reach", reach, low=0, finite=False)
+    below = above if depth is None else _validate.number(who, "depth", depth, low=0, finite=False)
+    places = np.asarray(_validate.numbers(f"{who}.points", points), np.float64)
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise ValidationError(f"{who}.points: expected (N, 3), got {places.shape}")
+    return places, above, below

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
-from marrow.graph.ground_hits import GroundHits
+from marrow.graph.ground_hits import GroundHits, checked_query
 from marrow.kernels.ground_rays import ground_below
 from marrow.kernels.jobs import Job, thread_count, worth
 from marrow.model import _late, _validate
@@ -92,15 +92,7 @@ class GroundMesh:
     ) -> GroundHits:
         """The highest ground that is at most `reach` above and `depth` (left out: `reach`) below `points (N, 3)` in the
         world."""
-        above = _validate.number("GroundMesh.query", "reach", reach, low=0, finite=False)
-        below = (
-            above
-            if depth is None
-            else _validate.number("GroundMesh.query", "depth", depth, low=0, finite=False)
-        )
-        places = np.asarray(_validate.numbers("GroundMesh.query.points", points), np.float64)
-        if places.ndim != 2 or places.shape[1] != 3:
-            raise ValidationError(f"GroundMesh.query.points: expected (N, 3), got {places.shape}")
+        places, above, below = checked_query("GroundMesh.query", points, reach, depth)
         places = np.ascontiguousarray(places - self._origin)
         count = len(places)
         heights, normals, hit = np.empty(count), np.empty((count, 3)), np.empty(count, np.uint8)

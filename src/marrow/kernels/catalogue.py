@@ -6,6 +6,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     control,
     gradients,
     ground_rays,
+    height_fields,
     joint_positions,
     lod,
     nearest_points,
