@@ -248,6 +248,12 @@ def test_wrong_points_and_reaches_are_refused_in_words():
     assert mesh.query(np.zeros((0, 3)), 1.0).heights.shape == (0,)
 
 
+def test_a_vertex_that_no_triangle_uses_does_not_matter():
+    positions, triangles = floor(0.5)
+    mesh = GroundMesh(np.concatenate([positions, [[np.nan, np.inf, 1e300]]]), triangles)
+    assert mesh.query([[0, 0, 0]], 1.0).heights.tolist() == [0.5]
+
+
 def prop(positions, triangles, name="stairs"):
     """A file's worth of triangles: half as high, carried by a joint that lifts and doubles it."""
     bones = mw.Skeleton((name,), [-1], mw.Pose([[0, 1, 0]], [[0, 0, 0, 1]], [[2, 2, 2]]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
@@ -41,15 +42,17 @@ class GroundMesh:
     def __init__(self, positions: ArrayLike, triangles: ArrayLike) -> None:
         places = np.asarray(_validate.array("GroundMesh", "positions", positions, np.float64, ("V", 3)))
         corners = places[_checked_triangles(triangles, len(places))]
+        if not len(corners):
+            raise ValidationError("GroundMesh: there is nothing to stand on: it has no triangles")
         finite = np.isfinite(corners).all(axis=(1, 2))
         if not finite.all():
             t = int(np.argmin(finite))
             raise ValidationError(
                 f"GroundMesh: triangle {t} has a corner that is not finite: {corners[t].tolist()}"
             )
-        low, high = corners.min(axis=(0, 1), initial=np.inf), corners.max(axis=(0, 1), initial=-np.inf)
+        low, high = (pick.reduce(corners.reshape(-1, 3)) for pick in (np.minimum, np.maximum))
         # Near the middle of the mesh, so that float32 is enough however far away it is.
-        self._origin = np.round(0.5 * (low + high)) if len(corners) else np.zeros(3)
+        self._origin = np.round(0.5 * (low + high))
         with np.errstate(over="ignore"):
             near = (corners - self._origin).astype(np.float32)
         if not np.isfinite(near).all():
@@ -98,14 +101,24 @@ class GroundMesh:
         heights, normals, hit = np.empty(count), np.empty((count, 3)), np.empty(count, np.uint8)
         workers = worth(count * SECONDS_A_RAY, thread_count(threads))
         nodes = np.empty((workers, 64), np.int32)
-        frame = ground_below.frame(
-            boxes=self._boxes, corners=self._corners, points=places, heights=heights, normals=normals, hit=hit,
-            nodes=nodes[0], leaf=LEAF, above=above, depth=below, start=0, stop=count,
-        )  # fmt: skip
+        asked = (
+            self._boxes,
+            self._corners,
+            places,
+            heights,
+            normals,
+            hit,
+            nodes[0],
+            LEAF,
+            above,
+            below,
+            0,
+            count,
+        )
         if workers == 1:
-            frame.run()
+            ground_below(*asked)
         else:
-            job = Job(frame, "start", "stop")
+            job = Job(ground_below.frame(**dict(zip(ground_below.kinds, asked))), "start", "stop")
             job.own({"nodes": list(nodes[1:])})
             job.run(0, count, step=RAYS, workers=workers)
         return GroundHits(heights + self._origin[1], normals, hit.view(np.bool_))
@@ -146,30 +159,37 @@ def _tree(near: Array) -> tuple[Array, Array]:
     while leaves * LEAF < count:
         leaves *= 2
     slots = leaves * LEAF
-    middle = np.full((slots, 3), np.inf, np.float32)
-    middle[:count] = 0.5 * near.min(axis=1) + 0.5 * near.max(axis=1)
+    # A slot without a triangle comes last, and has an empty box.
+    low, high = np.full((3, slots), np.inf, np.float32), np.full((3, slots), -np.inf, np.float32)
+    low[:, :count] = functools.reduce(np.minimum, near.transpose(1, 2, 0))
+    high[:, :count] = functools.reduce(np.maximum, near.transpose(1, 2, 0))
+    middle = np.full((3, slots), np.inf, np.float32)
+    middle[:, :count] = 0.5 * low[:, :count] + 0.5 * high[:, :count]
     order, size = np.arange(slots), slots
     while size > LEAF:
-        there = middle[order].reshape(-1, size, 3)
-        with np.errstate(invalid="ignore"):
-            span = np.where(there == np.inf, -np.inf, there).max(axis=1) - there.min(axis=1)
-        axis = np.argmax(np.nan_to_num(span, nan=-np.inf), axis=1)
-        along = np.take_along_axis(there, axis[:, None, None], axis=2)[..., 0]
+        there = middle[:, order]
+        first, last = _folded(np.minimum, there, size), np.where(there == np.inf, np.float32(-np.inf), there)
+        with np.errstate(over="ignore"):
+            axis = np.argmax(_folded(np.maximum, last, size) - first, axis=0)
+        along = there.reshape(3, -1, size)[axis, np.arange(slots // size)]
         half = np.argsort(along, axis=1, kind="stable")  # the same on every machine
         order = np.take_along_axis(order.reshape(-1, size), half, axis=1).reshape(-1)
         size //= 2
     corners = np.full((slots, 9), np.nan, np.float32)
     corners[:count] = near.reshape(-1, 9)
-    corners = corners[order]
-    boxes = np.empty((2 * leaves, 6), np.float32)
-    boxes[0] = np.nan
-    there = corners.reshape(leaves, 3 * LEAF, 3)
-    gone = np.isnan(there)
-    boxes[leaves:, :3] = np.where(gone, np.inf, there).min(axis=1)
-    boxes[leaves:, 3:] = np.where(gone, -np.inf, there).max(axis=1)
-    while leaves > 1:
-        below = boxes[leaves : 2 * leaves].reshape(leaves // 2, 2, 6)
-        boxes[leaves // 2 : leaves, :3] = below[:, :, :3].min(axis=1)
-        boxes[leaves // 2 : leaves, 3:] = below[:, :, 3:].max(axis=1)
-        leaves //= 2
-    return corners, boxes
+    boxes = np.full((2 * leaves, 6), np.nan, np.float32)
+    low, high, size = low[:, order], high[:, order], LEAF
+    while leaves > 0:
+        low, high = _folded(np.minimum, low, size), _folded(np.maximum, high, size)
+        boxes[leaves : 2 * leaves] = np.concatenate([low, high]).T
+        leaves, size = leaves // 2, 2
+    return corners[order], boxes
+
+
+def _folded(pick: np.ufunc, values: Array, size: int) -> Array:
+    """The least or greatest of each `size` (a power of two) that follow each other: many times quicker than `reduce` where
+    they are few."""
+    while size > 1:
+        values = pick(values[:, ::2], values[:, 1::2])
+        size //= 2
+    return values
