@@ -6,6 +6,8 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     box_unions,
     control,
     gradients,
+    ground_rays,
+    height_fields,
     joint_positions,
     lod,
     motion_transfer,
