@@ -41,6 +41,7 @@ from marrow.graph.nodes import (
     PoseNode,
     RandomPlayer,
     RootMotion,
+    RootSteering,
     SavedPose,
     SequencePlayer,
     Slot,
@@ -53,6 +54,7 @@ from marrow.graph.nodes import (
     Transition,
     TwoBoneIK,
     Use,
+    WarpTo,
     known_nodes,
 )
 from marrow.graph.pose_program import PoseProgram
@@ -106,6 +108,7 @@ __all__ = [
     "RandomPlayer",
     "RootMotion",
     "RootMotionDelta",
+    "RootSteering",
     "RootTransforms",
     "SavedPose",
     "SequencePlayer",
@@ -122,6 +125,7 @@ __all__ = [
     "Transition",
     "TwoBoneIK",
     "Use",
+    "WarpTo",
     "compile_graph",
     "known_nodes",
     "load_graph",

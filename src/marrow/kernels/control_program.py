@@ -8,7 +8,7 @@ gives a pose, to the function or at the end.
 from __future__ import annotations
 
 from marrow.kernels.control_curves import write_curves
-from marrow.kernels.control_motion import note_windows, shown_clip
+from marrow.kernels.control_motion import note_windows
 from marrow.kernels.control_tables import (
     ADDITIVE,
     CLIP,
@@ -22,6 +22,7 @@ from marrow.kernels.control_tables import (
     USE,
     VOICES,
 )
+from marrow.kernels.control_travel import shown_clip
 from marrow.kernels.control_weights import TINY, value_of
 from marrow.kernels.language.kernel import rare
 from marrow.kernels.operations.codes import (
