@@ -340,10 +340,54 @@ def test_who_is_updated_rarely_gets_there_as_well():
     np.testing.assert_allclose(crowd.root.rotation, [after.root.rotation] * 3, atol=1e-9)
 
 
+GRIP = (1.5, 1.75, 1.95)
+
+
+@pytest.mark.parametrize("rate", [10, 60])
+def test_a_hand_is_where_it_should_be_when_the_window_ends(rate):
+    who, plain = (
+        animator(once(axes=("x", "y", "z", "yaw"), reach={"hand": GRIP})),
+        animator(once(axes=("x", "y", "z", "yaw"))),
+    )
+    hand = BONES.index("hand")
+
+    def place():
+        m = who.root.matrices.astype(float)
+        return m[:, :3] @ who.model_matrices[hand, :, 3].astype(float) + m[:, 3]
+
+    for one in (who, plain):
+        run(one, 0.3, np.ones(round(0.3 * rate)))
+    np.testing.assert_allclose(who.model_matrices, plain.model_matrices, atol=1e-6)
+    for one in (who, plain):
+        run(one, 0.5, np.ones(round(0.5 * rate)))
+    np.testing.assert_allclose(who.root.translation, TARGET, atol=1e-9)
+    np.testing.assert_allclose(place(), GRIP, atol=1e-4)
+    assert np.linalg.norm(who.model_matrices[hand] - plain.model_matrices[hand]) > 0.05
+    for one in (who, plain):
+        run(one, 0.2, np.ones(round(0.2 * rate)))  # it has let go
+    np.testing.assert_allclose(who.model_matrices, plain.model_matrices, atol=1e-6)
+
+
+def test_hands_alone_leave_the_root_to_the_clip():
+    who = animator(WarpTo(ClipNode("vault", loop=False), reach={"hand": "place"}))
+    plain = animator(ClipNode("vault", loop=False))
+    for one in (who, plain):
+        run(one, 0.7, np.ones(20))
+    np.testing.assert_array_equal(who.root.translation, plain.root.translation)
+    assert np.abs(who.model_matrices - plain.model_matrices).max() > 0.05
+
+
 def test_graph_files_keep_it(tmp_path):
     graph = Graph(
         RootMotion(
-            WarpTo(once(window=("off", 0.9)), (1.0, 0.0, 2.0), window=(0.1, 0.2), axes=("z",), joint="hand")
+            WarpTo(
+                once(window=("off", 0.9)),
+                (1.0, 0.0, 2.0),
+                window=(0.1, 0.2),
+                axes=("z",),
+                joint="hand",
+                reach={"hand": "look"},
+            )
         ),
         GOALS,
     )
@@ -360,7 +404,7 @@ def test_graph_files_keep_it(tmp_path):
         (once("none", window="moment"), "'moment' takes no time in 'none': give it a duration"),
         (once(axes=()), "each once"),
         (once(axes=("x", "x")), "each once"),
-        (WarpTo("vault"), "a target, a facing, or both"),
+        (WarpTo("vault"), "a target, a facing, or hands"),
     ],
 )
 def test_what_cannot_be_is_said(node, words):

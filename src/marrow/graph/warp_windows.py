@@ -1,7 +1,8 @@
-"""The windows of a graph's clips in which roots are warped, as the control kernel reads them."""
+"""The windows of a graph's clips in which roots are warped and hands reach, as the control kernel reads them."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +13,47 @@ from marrow.animation.bank import ClipBank
 from marrow.animation.kinematics import to_model
 from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError
+from marrow.graph.tables import seconds, unknown
 from marrow.kernels import control_tables as ct
 from marrow.kernels.memory import readonly
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
 
-__all__ = ["Warp", "ways", "windows"]
+__all__ = ["Warp", "Window", "check_window", "reach_column", "spans", "ways", "window_events", "windows"]
 
 Array = NDArray[Any]
 STILL = 0.05
 """Metres that a clip goes in a window for its way to count, and not the time."""
 SHORTEST = 1e-6
 """Seconds of a window."""
+RISE = 8
+"""Pieces of the curve with which a hand reaches."""
+
+
+Window = str | tuple[float | str, float | str]
+"""An event that lasts, by name; or where it begins and ends, each an event or a time of the clip."""
+
+
+def check_window(c: Compiler, window: Window, path: str) -> None:
+    """Refuses one that no clip could have."""
+    for edge in _edges(window):
+        if isinstance(edge, str) and edge not in c.event_names:
+            raise unknown("event", edge, c.event_names, path)
+        if not isinstance(edge, str) and not (math.isfinite(edge) and edge >= 0):
+            raise ValidationError(f"{path}: expected zero or more seconds, got {edge}")
+    times = [edge for edge in _edges(window) if not isinstance(edge, str)]
+    if len(times) == 2 and not times[0] < times[1]:
+        raise ValidationError(f"{path}: expected a beginning and a later end, got {window}")
+
+
+def window_events(window: Window) -> list[str]:
+    """The events that a window names."""
+    return [edge for edge in _edges(window) if isinstance(edge, str)]
+
+
+def _edges(window: Window) -> tuple[float | str, ...]:
+    return (window,) if isinstance(window, str) else window
 
 
 @dataclass(frozen=True)
@@ -33,7 +62,7 @@ class Warp:
     below it, besides those that slots may play there."""
 
     path: str
-    window: str | tuple[float | str, float | str]
+    window: Window
     joint: int
     below: tuple[int, ...] = ()
 
@@ -53,11 +82,11 @@ def windows(c: Compiler, clips: Array, way: Array, events: list[tuple[float, flo
         for k, clip in enumerate(clips):
             first, count = int(clip["first_event"]), int(clip["events"])
             told = [(t, end, names[e]) for t, end, e in events[first : first + count]]
-            spans = _spans(warp, told, float(clip["duration"])) if k % len(c.bank) else []
-            if not spans and not c.standalone:
-                _speak(c, warp, k, told)
-            counts += [len(found), len(spans)]
-            for begin, end in spans:
+            opened = spans(warp.window, told, float(clip["duration"])) if k % len(c.bank) else []
+            if not opened and not c.standalone and k in warp.below:
+                _speak(c, warp.window, warp.path, k, told)
+            counts += [len(found), len(opened)]
+            for begin, end in opened:
                 offset = _offset(c, int(clip["clip"]), warp.joint, end, k >= len(c.bank))
                 found.append((begin, end, *offset, int(_goes(clip, way, begin, end) < STILL)))
         row = list(c.builder.rows["warps"][number])
@@ -66,37 +95,61 @@ def windows(c: Compiler, clips: Array, way: Array, events: list[tuple[float, flo
     return readonly(np.array(found, ct.WINDOW_ROW))
 
 
-def _spans(warp: Warp, told: list[tuple[float, float, str]], duration: float) -> list[tuple[float, float]]:
-    """Windows of a clip with these events, in order."""
-    if isinstance(warp.window, str):
-        spans = [(begin, end) for begin, end, name in told if name == warp.window]
+def spans(window: Window, told: list[tuple[float, float, str]], duration: float) -> list[tuple[float, float]]:
+    """Where a window is open in a clip with these events (begin, end, name), in order."""
+    if isinstance(window, str):
+        found = [(begin, end) for begin, end, name in told if name == window]
     else:
-        begins, ends = ([edge] if not isinstance(edge, str) else [t for t, _, name in told if name == edge]
-                        for edge in warp.window)  # fmt: skip
-        spans = []
+        begins, ends = (
+            [edge] if not isinstance(edge, str) else [t for t, _, name in told if name == edge]
+            for edge in window
+        )
+        found = []
         for begin in begins:
             later = [end for end in ends if end > begin]
             if later:
-                spans.append((begin, min(later)))
-    clipped = sorted((begin, min(end, duration)) for begin, end in spans)
+                found.append((begin, min(later)))
+    clipped = sorted((begin, min(end, duration)) for begin, end in found)
     return [(begin, end) for begin, end in clipped if end - begin > SHORTEST]
 
 
-def _speak(c: Compiler, warp: Warp, row: int, told: list[tuple[float, float, str]]) -> None:
-    """Says what is wrong with a window that is named and takes no time, in a clip that is meant."""
-    if row not in warp.below:
-        return
-    clip = c.bank.sampled[row - 1].source
-    edges = (warp.window,) if isinstance(warp.window, str) else warp.window
+def _speak(c: Compiler, window: Window, path: str, clip: int, told: list[tuple[float, float, str]]) -> None:
+    """Says what is wrong with a window that a clip is meant to have, and that takes no time in it."""
+    source, edges = c.bank.sampled[clip - 1].source, _edges(window)
     if all(isinstance(edge, str) and any(name == edge for *_, name in told) for edge in edges):
         remedy = "give it a duration" if len(edges) == 1 else "the second comes after the first"
         raise ValidationError(
-            f"{warp.path}.window: {' to '.join(map(repr, edges))} takes no time in {clip.name!r}: {remedy}"
+            f"{path}.window: {' to '.join(map(repr, edges))} takes no time in {source.name!r}: {remedy}"
         )
     if not any(isinstance(edge, str) for edge in edges):
         raise ValidationError(
-            f"{warp.path}.window: {clip.name!r} ends at {clip.duration:g} seconds, before {edges[0]:g}"
+            f"{path}.window: {source.name!r} ends at {source.duration:g} seconds, before {edges[0]:g}"
         )
+
+
+def reach_column(c: Compiler, window: Window, release: float, number: int, path: str) -> int:
+    """The column of a curve that rises from 0 to 1 in every window of a clip, and falls in the `release` seconds after it:
+    how much a hand reaches."""
+    check_window(c, window, f"{path}.window")
+    seconds(release, f"{path}.release")
+    keys: dict[int, tuple[list[float], list[float]]] = {}
+    for k, sampled in enumerate(c.bank.sampled, 1):
+        clip = sampled.source
+        opened = spans(window, [(e.time, e.end, e.name) for e in clip.events], clip.duration)
+        times, values = [0.0], [0.0]
+        for n, (begin, end) in enumerate(opened):
+            s = np.linspace(0.0, 1.0, RISE + 1)
+            rise = [*(begin + s * (end - begin)).tolist(), end + max(release, SHORTEST)]
+            grown = [*(s * s * (3 - 2 * s)).tolist(), 0.0]
+            following = opened[n + 1][0] if n + 1 < len(opened) else math.inf
+            for time, value in zip(rise, grown):
+                if times[-1] < time < following:
+                    times.append(time)
+                    values.append(value)
+                elif time == times[-1]:
+                    values[-1] = value
+        keys[k] = (times, values)
+    return c.made_curve(f"reach of node {number}", keys)
 
 
 def _goes(clip: Any, way: Array, begin: float, end: float) -> float:

@@ -162,6 +162,7 @@ PROCEDURAL_ROW = _record(
     vector=i8,
     travel=i8,  # what it does to the root's travel
     travel_ref=i8,  # by what
+    share=i8,  # the column of a curve that its weight is multiplied by, -1 for none
     limit=f8,
     factor=f8,
 )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
-from marrow.graph.tables import Part, Place, unknown
-from marrow.graph.warp_windows import Warp
+from marrow.graph.nodes.two_bone_ik import TwoBoneIK
+from marrow.graph.tables import Part, Place
+from marrow.graph.warp_windows import Warp, check_window, window_events
 from marrow.kernels import control_tables as ct
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ class WarpTo(Node, frozen=True):
     What the root is away from the clip as it would end at the target dies out inside the window: the place by the share
     of the way the clip goes (of the time, where it does not travel), the facing by the share of the time. The target may
     move. `joint`, where one is named, gets to the target instead of the root. `axes` say what is warped, in the world;
-    from `weight` one half on it is. In another WarpTo the inner one goes first."""
+    from `weight` one half on it is. In another WarpTo the inner one goes first.
+
+    `reach` names hands and places in the world for them: arms are bent so that each is there when the window ends (see
+    `TwoBoneIK`, which has a window too). With that alone the root goes as the clip does."""
 
     source: AnyNode
     target: Vector | None = None
@@ -40,6 +44,7 @@ class WarpTo(Node, frozen=True):
     window: str | tuple[Value, Value] = "warp"
     axes: tuple[WarpAxis, ...] = ("x", "z", "yaw")
     joint: str | None = None
+    reach: dict[str, Vector] = {}  # noqa: RUF012 (msgspec copies an empty default)
     weight: Value = 1.0
 
     colour: ClassVar[str] = "#f7e8f3"
@@ -47,25 +52,30 @@ class WarpTo(Node, frozen=True):
     def require(self, requirements: Requirements) -> None:
         if self.joint is not None:
             requirements.joints(self.joint)
-        requirements.events.update(name for name in self._edges() if isinstance(name, str))
+        requirements.events.update(window_events(self.window))
+        for hand in self._hands():
+            hand.require(requirements)
 
-    def _edges(self) -> tuple[Value, ...]:
-        return (self.window,) if isinstance(self.window, str) else self.window
+    def _hands(self) -> list[TwoBoneIK]:
+        """What bends the limbs, inner ones first."""
+        rooted = self.target is not None or self.facing is not None
+        inner: AnyNode = self.replace(reach={}, name="") if rooted else self.source
+        found: list[TwoBoneIK] = []
+        for tip, place in self.reach.items():
+            inner = TwoBoneIK(inner, tip, place, weight=self.weight, space="world", window=self.window)
+            found.append(inner)
+        return found
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path, b = compiler, at.path, compiler.builder
         require_travel(c, path)
+        if self.reach:
+            return self._hands()[-1].compile(c, at)
         if self.target is None and self.facing is None:
-            raise ValidationError(f"{path}: expected a target, a facing, or both")
+            raise ValidationError(f"{path}: expected a target, a facing, or hands that reach")
         if not self.axes or len(set(self.axes)) != len(self.axes):
             raise ValidationError(f"{path}.axes: expected some of {', '.join(get_args(WarpAxis))}, each once")
-        for edge in self._edges():
-            if isinstance(edge, str) and edge not in c.event_names:
-                raise unknown("event", edge, c.event_names, f"{path}.window")
-            if not isinstance(edge, str) and not (math.isfinite(edge) and edge >= 0):
-                raise ValidationError(f"{path}.window: expected zero or more seconds, got {edge}")
-        if not any(isinstance(edge, str) for edge in self._edges()) and not self.window[0] < self.window[1]:  # type: ignore[operator]
-            raise ValidationError(f"{path}.window: expected a beginning and a later end, got {self.window}")
+        check_window(c, self.window, f"{path}.window")
         target = b.vector(self.target if self.target is not None else (0.0, 0.0, 0.0), f"{path}.target")
         facing = -1
         if self.facing is not None and "yaw" in self.axes:
