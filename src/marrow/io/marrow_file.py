@@ -314,9 +314,7 @@ def read(source: Source, options: LoadOptions) -> Character:
     return scaled(read_container(Container(source.data, source.path), source.path), options.scale)
 
 
-def read_container(
-    container: Container, path: str | Path | None = None, *, own: bool = False
-) -> Character:
+def read_container(container: Container, path: str | Path | None = None, *, own: bool = False) -> Character:
     """The character in an open container; whatever does not fit together is a `FormatError`. `own`: this process or one like it
     wrote the file, of a character that was whole, and nobody else could have: it is not checked again."""
     try:

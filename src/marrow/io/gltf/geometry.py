@@ -162,7 +162,11 @@ def read_meshes(
                 if part.box is not None:
                     bound["inverse_bind"] = owned(part.box.unfolded(bound["inverse_bind"], ctx.scale))
                 like = shapes.get((index, p))
-                if like is not None and part.weighting is not None and bound["joints"] is part.weighting.joints:
+                if (
+                    like is not None
+                    and part.weighting is not None
+                    and bound["joints"] is part.weighting.joints
+                ):
                     # Another skin for what was checked with the first.
                     mesh = twin(like, joint_list=bound["joint_list"], inverse_bind=bound["inverse_bind"])
                 else:

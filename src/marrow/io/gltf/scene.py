@@ -155,9 +155,7 @@ def _walk(ctx: Context, tree: Tree, roots: list[int], only: set[int] | None) -> 
         visited.add(n)
         node = nodes[n]
         extras = node.extras
-        noted = (
-            NodeNotes() if extras is NOTHING else notes.read(extras, NodeNotes, ctx.report, f"nodes[{n}]")
-        )
+        noted = NodeNotes() if extras is NOTHING else notes.read(extras, NodeNotes, ctx.report, f"nodes[{n}]")
         if noted.joint or not _may_be_skipped(node, noted, parent):
             tree.joint_of[n] = len(tree.nodes)
             tree.nodes.append(n)
