@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marrow.kernels.jobs import Job, thread_count, worth
 from marrow.kernels.nearest_points import convex_bounds, fit_tree, nearest_on_surface
 
-__all__ = ["Pieces", "SurfaceTree", "farthest", "nearest_share"]
+__all__ = ["SurfaceParts", "SurfaceTree", "farthest", "nearest_share"]
 
 Array = NDArray[Any]
 LEAF = 4
@@ -112,7 +112,7 @@ def nearest_share(corners: Array, points: Array) -> Array:
     return share / np.maximum(share.sum(axis=1, keepdims=True), 1e-30)
 
 
-class Pieces(NamedTuple):
+class SurfaceParts(NamedTuple):
     """A surface in parts: the triangle `owner (N,)` each is of, the shares of that triangle's corners in each of its own
     `(N, 3, 3)` float32, and triangles of another surface that may be near them `(N, 3)` int32."""
 
@@ -121,7 +121,7 @@ class Pieces(NamedTuple):
     near: Array
 
     @classmethod
-    def whole(cls, near: Array) -> Pieces:
+    def whole(cls, near: Array) -> SurfaceParts:
         """All triangles of a surface as they are."""
         return cls(np.arange(len(near)), np.tile(np.eye(3, dtype=np.float32), (len(near), 1, 1)), near)
 
@@ -130,18 +130,18 @@ class Pieces(NamedTuple):
         of = places[self.owner]
         return sum(self.share[:, :, k, None] * of[:, None, k] for k in range(3))  # type: ignore[return-value]
 
-    def some(self, which: Array) -> Pieces:
-        return Pieces(self.owner[which], self.share[which], self.near[which])
+    def some(self, which: Array) -> SurfaceParts:
+        return SurfaceParts(self.owner[which], self.share[which], self.near[which])
 
-    def split(self, there: Array) -> Pieces:
+    def split(self, there: Array) -> SurfaceParts:
         """Each in four; `there (N, 3)` is near the middles of their edges."""
         middle = (self.share + np.roll(self.share, -1, axis=1)) / 2
-        return Pieces(np.tile(self.owner, 4), _split(self.share, middle), _split(self.near, there))
+        return SurfaceParts(np.tile(self.owner, 4), _split(self.share, middle), _split(self.near, there))
 
 
 def farthest(
-    tree: SurfaceTree, places: Array, pieces: Pieces, floor: float, *, threads: int = 1
-) -> tuple[float, Pieces]:
+    tree: SurfaceTree, places: Array, pieces: SurfaceParts, floor: float, *, threads: int = 1
+) -> tuple[float, SurfaceParts]:
     """An upper bound of how far any point of triangles `places (F, 3, 3)` is from the surface of `tree`, at most two per
     cent above the truth or `floor`. `pieces` are parts of the triangles to begin with; those that told the bound are handed
     back: they tell it in a pose like this one at once.
@@ -169,7 +169,7 @@ def farthest(
         found = _distances(tree, middle, there, threads)
         corners, off, pieces = _split(corners, middle), _split(off, found), pieces.split(there)
     worst = max(worst, float(off.max(initial=0.0)))
-    kept = Pieces(*(np.concatenate(parts) for parts in zip(*done, pieces)))
+    kept = SurfaceParts(*(np.concatenate(parts) for parts in zip(*done, pieces)))
     return max(CLOSE * worst, float(_bounds(corners, off, pieces.near).max(initial=0.0))), kept
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from marrow.kernels.jobs import thread_count
 from marrow.lod.clip_poses import ClipPoses, at_rest, cut_pose, posed
-from marrow.lod.distance import Pieces, SurfaceTree, farthest
+from marrow.lod.distance import SurfaceParts, SurfaceTree, farthest
 from marrow.lod.meshoptimizer import drawn_parts
 from marrow.model import Character, Pose
 
@@ -164,8 +164,8 @@ class _Probe:
         if worst <= NOTHING * self.metric.size():
             return worst
         bound, metric = worst, self.metric
-        out: Pieces | None = None
-        back: Pieces | None = None
+        out: SurfaceParts | None = None
+        back: SurfaceParts | None = None
         for pose in poses[: metric.bounded]:
             theirs, ours = posed(metric.character, pose), self._level_positions(pose)
             self.tree.fit(ours)
@@ -176,10 +176,10 @@ class _Probe:
         return bound
 
     def _farthest(
-        self, tree: SurfaceTree, places: Array, pieces: Pieces | None, floor: float
-    ) -> tuple[float, Pieces]:
+        self, tree: SurfaceTree, places: Array, pieces: SurfaceParts | None, floor: float
+    ) -> tuple[float, SurfaceParts]:
         if pieces is None or len(pieces.owner) > MOST_PIECES:
-            pieces = Pieces.whole(np.full((len(places), 3), -1, np.int32))
+            pieces = SurfaceParts.whole(np.full((len(places), 3), -1, np.int32))
         return farthest(tree, places, pieces, floor, threads=self._threads)
 
     def _measured(self, theirs: Array, ours: Array, enough: float = 0.0) -> Measured:
