@@ -13,6 +13,7 @@ from maker import Maker, one_triangle
 
 import marrow as mw
 from marrow.io import cache, marrow_file
+from marrow.io.source import Source
 from marrow.model import Character, Clip, Mesh
 from marrow.motion import facing
 from marrow.report import Report, ReportLine
@@ -147,16 +148,27 @@ def test_what_the_cache_wrote_is_not_checked_again(tmp_path, monkeypatch, checks
     assert not again.clips[0].tracks.values.flags.writeable
 
 
-@pytest.mark.parametrize("size", [0, 5, cache._PART, 3 * cache._PART + 7])
-def test_the_key_of_a_large_file_is_the_same_on_any_number_of_threads(monkeypatch, size):
-    data = np.random.default_rng(size).integers(0, 256, size, np.uint8).tobytes()
-    keys = set()
-    for cores in (1, 2, 16):
-        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
-        keys.add(cache._digest_of_parts(data))
-    assert len(keys) == 1
-    if size:
-        for at in (0, size // 2, size - 1):
-            other = bytearray(data)
-            other[at] ^= 1
-            assert cache._digest_of_parts(bytes(other)) not in keys
+def test_a_file_that_lies_still_is_hashed_once_and_a_changed_one_again(tmp_path, monkeypatch):
+    path = tmp_path / "a.glb"
+    hashed = []
+    sha256 = cache.hashlib.sha256
+    monkeypatch.setattr(cache.hashlib, "sha256", lambda data: hashed.append(len(data)) or sha256(data))
+    monkeypatch.setattr(cache, "_digests", {})
+
+    def key() -> bytes:
+        return cache._content_digest(Source.open(path))
+
+    path.write_bytes(b"first")
+    assert key() == key() == sha256(b"first").digest() and len(hashed) == 2, "it was written just now"
+    monkeypatch.setattr(cache.time, "time_ns", lambda: os.stat(path).st_ctime_ns + 4_000_000_000)
+    assert key() == key() == sha256(b"first").digest() and len(hashed) == 3
+    then = os.stat(path)
+    (tmp_path / "b.glb").write_bytes(b"other")
+    os.replace(tmp_path / "b.glb", path)
+    os.utime(path, ns=(then.st_atime_ns, then.st_mtime_ns))
+    assert key() == sha256(b"other").digest() and len(hashed) == 4
+    assert cache._content_digest(Source.of_bytes(b"other", "memory")) == sha256(b"other").digest()
+    monkeypatch.setattr(cache, "_MOST_DIGESTS", 1)
+    (tmp_path / "c.glb").write_bytes(b"third")
+    cache._content_digest(Source.open(tmp_path / "c.glb"))
+    assert len(cache._digests) == 1
