@@ -358,8 +358,10 @@ def test_wrong_calls_are_refused_in_words(clips, tmp_path):
                 dataset.build(sources, out, workers=0)
 
 
-def test_motion_is_put_on_a_character(tmp_path):
-    """Taller body, other names: the same turns, travel by the length of the legs."""
+def test_motion_is_put_on_a_character(tmp_path, monkeypatch):
+    """Taller body, other names: the same turns, travel by the length of the legs. Beside other workers one thread is enough."""
+    asked = []
+    monkeypatch.setattr("marrow.motion.retarget.thread_count", asked.append)
     tall = body(1.5)
     mw.save(mw.Character(tall, name="tall"), tmp_path / "tall.marrow")
     small = body()
@@ -374,6 +376,7 @@ def test_motion_is_put_on_a_character(tmp_path):
     )
     row = found["train"][0]
     assert found.schema.joints == tall.names and found.manifest.character == "tall.marrow"
+    assert asked == [1]
     clip = mw.retarget(
         mw.load(tmp_path / "take.bvh", cache=False).clips[0], mw.load(tmp_path / "tall.marrow")
     )

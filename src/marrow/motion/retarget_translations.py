@@ -101,8 +101,8 @@ def _out_of_rest(fit: Fit, joint: int) -> Array:
 
 
 def _offset(fit: Fit, s: int, t: int) -> tuple[Array, Array, Array]:
-    """A joint that slides against its parent slides as far, for the target's size, seen from outside at rest: where it rests
-    in the source, the matrix, and where it rests in the target."""
+    """A joint that slides against its parent slides as far, for the target's size, seen from outside at rest: where it
+    rests in the source, the matrix, and where it rests in the target."""
     matrix = quaternion.to_matrix(quaternion.from_matrix(fit.rest_t.frame @ fit.rest_s.frame.T)) * fit.scale
     ps, pt = int(fit.source.parents[s]), int(fit.target.parents[t])
     if ps >= 0:
