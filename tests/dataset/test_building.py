@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -359,9 +360,9 @@ def test_wrong_calls_are_refused_in_words(clips, tmp_path):
 
 
 def test_motion_is_put_on_a_character(tmp_path, monkeypatch):
-    """Taller body, other names: the same turns, travel by the length of the legs. Beside other workers one thread is enough."""
+    """Taller body, other names: the same turns, travel by the length of the legs. Workers take one thread each."""
     asked = []
-    monkeypatch.setattr("marrow.motion.retarget.thread_count", asked.append)
+    monkeypatch.setattr(import_module("marrow.motion.retarget"), "thread_count", asked.append)
     tall = body(1.5)
     mw.save(mw.Character(tall, name="tall"), tmp_path / "tall.marrow")
     small = body()
