@@ -68,10 +68,13 @@ def _hips_place(fit: Fit, turn: Array, carrier: int, root: int) -> Place:
     length of the legs."""
     hips_s = fit.map["hips"].source[0]
     between_s, between_t = (
-        (p.place[legs[0]] + p.place[legs[1]]) / 2
-        for p, legs in (
-            (fit.rest_s, (fit.map["left_leg"].source[0], fit.map["right_leg"].source[0])),
-            (fit.rest_t, (fit.map["left_leg"].target[0], fit.map["right_leg"].target[0])),
+        (place[legs[0]] + place[legs[1]]) / 2
+        for place, legs in (
+            (
+                fit.source.rest_model[..., 3].astype(np.float64),
+                (fit.map["left_leg"].source[0], fit.map["right_leg"].source[0]),
+            ),
+            (fit.rest_t.place, (fit.map["left_leg"].target[0], fit.map["right_leg"].target[0])),
         )
     )
     inside = affine.apply(affine.invert(fit.source.rest_model[hips_s].astype(np.float64)), between_s[None])[0]
@@ -101,8 +104,8 @@ def _out_of_rest(fit: Fit, joint: int) -> Array:
 
 
 def _offset(fit: Fit, s: int, t: int) -> tuple[Array, Array, Array]:
-    """A joint that slides against its parent slides as far, for the target's size, seen from outside at rest: where it
-    rests in the source, the matrix, and where it rests in the target."""
+    """A joint that slides against its parent slides as far, for the target's size, seen from outside: where it rests
+    in the source, the matrix, and where it rests in the target."""
     matrix = quaternion.to_matrix(quaternion.from_matrix(fit.rest_t.frame @ fit.rest_s.frame.T)) * fit.scale
     ps, pt = int(fit.source.parents[s]), int(fit.target.parents[t])
     if ps >= 0:
