@@ -19,7 +19,7 @@ from marrow.motion import Retargeter, fit_cache
 from marrow.motion.alignment import Driver
 from marrow.motion.posture import Posture
 from marrow.motion.retarget_setup import Fit
-from marrow.motion.transfer import Place, Transfer, TransferBuilder
+from marrow.motion.transfer import JointPlace, Transfer, TransferBuilder
 
 SOURCE, TARGET = (-1, 0, 1, 2, 3, 2), (-1, 0, 1, 2, 2)
 
@@ -70,8 +70,10 @@ def world_of_six() -> tuple[mw.Clip, mw.Skeleton, TransferBuilder, dict[int, Dri
     builder = TransferBuilder(source, target, rest)
     builder.turn(found, turn[5])
     matrix, seen = rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
-    builder.place(0, Place(0, np.zeros(3), matrix, seen=seen))
-    builder.place(2, Place(3, rng.normal(size=3), matrix, rng.normal(size=3), 2, above=(0, 1), grounded=True))
+    builder.place(0, JointPlace(0, np.zeros(3), matrix, seen=seen))
+    builder.place(
+        2, JointPlace(3, rng.normal(size=3), matrix, rng.normal(size=3), 2, above=(0, 1), grounded=True)
+    )
     builder.slide(3, 1, rng.normal(size=3), rng.normal(size=(3, 3)), rng.normal(size=3))
     return motion(source), target, builder, found, turn[5]
 

@@ -25,7 +25,7 @@ from marrow.motion.posture import Posture
 from marrow.motion.retarget_rotations import LocalTracks, left_matrix, right_matrix
 from marrow.motion.tree import is_above, path_down
 
-__all__ = ["Place", "Transfer", "TransferBuilder"]
+__all__ = ["JointPlace", "Transfer", "TransferBuilder"]
 
 Array = NDArray[Any]
 SECONDS_PER_STEP = 6e-9
@@ -35,7 +35,7 @@ CHUNK = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JointPlace:
     """Where a joint of the target goes: `point (3,)`, carried by the source joint `source`, through `matrix (3, 4)`, less
     `aside (3,)` turned as the target joint `carrier` is (-1: nothing), then through `seen (3, 4)` and out of the `above`
     joints of the target, outermost first. `grounded`: its height is over the ground of a clip."""
@@ -241,7 +241,7 @@ class TransferBuilder:
         self._steps.append((kernel.SLIDE, 0, self._read(source, 0), at, len(self._tracks)))
         self._tracks.append((joint, 0))
 
-    def place(self, joint: int, place: Place) -> None:
+    def place(self, joint: int, place: JointPlace) -> None:
         """Where a joint goes. Places of the joints above it come before."""
         at = sum(map(len, self._numbers))
         self._numbers += [place.point, place.aside, place.matrix.reshape(-1), place.seen.reshape(-1)]
