@@ -40,7 +40,13 @@ take_box = block(_emit_box)
 
 @kernel
 def join_boxes(
-    matrices: f4[ANY], entries: i8[G], boxes: f4[ANY], out: Out[f4[N, 64]], palette: int, first: int, last: int
+    matrices: f4[ANY],
+    entries: i8[G],
+    boxes: f4[ANY],
+    out: Out[f4[N, 64]],
+    palette: int,
+    first: int,
+    last: int,
 ) -> None:
     """Around each of the instances `first..last` the box that holds what their joints carry: box g, of `boxes (G, 6)` (centre, half
     size), is carried by the matrix `entries[g]` of the instance's `palette` of them. `out` is as `BOX_ROWS` says."""
