@@ -1,5 +1,5 @@
-"""Crowds on the GPU whose updates use again what the last one used: results as on the CPU whatever changes, and no memory taken for
-each instance."""
+"""Crowds on the GPU whose updates use again what the last one used: results as on the CPU whatever changes, and no memory
+taken for each instance."""
 
 import threading
 import tracemalloc

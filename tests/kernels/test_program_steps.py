@@ -14,8 +14,8 @@ EFFECT = [o.pushes - o.pops for o in OPERATIONS]
 
 
 def cut(codes):
-    """The parts of a program, one after the other: whether it runs alone, first and last operation, poses before. It begins and
-    ends with a part that does not run alone, however short."""
+    """The parts of a program, one after the other: whether it runs alone, first and last operation, poses before. It
+    begins and ends with a part that does not run alone, however short."""
     parts, height = [[False, 0, 0, 0]], 0
     for k, code in enumerate(codes):
         alone = code in ALONE
@@ -38,8 +38,7 @@ def random_programs(rng, count):
 
 def scattered(rng, programs):
     """The programs in any order, with gaps between them."""
-    begins, ends, rows = np.zeros((2, len(programs)), np.int64), None, []
-    begins, ends = begins
+    (begins, ends), rows = np.zeros((2, len(programs)), np.int64), []
     for n in rng.permutation(len(programs)):
         rows += [(99, -1, 0.0, 0.0)] * int(rng.integers(0, 3))
         begins[n] = len(rows)

@@ -252,7 +252,8 @@ class Selector:
         frame, factors = self._frame(camera, matrices, bounds), np.empty(N)
         frame.put(forced=self._nobody, before=self._nobody, factors=factors)
         for bias in biases:
-            factors[:] = _factors(bias, N)
+            factors.fill(bias)
+            np.exp2(factors, out=factors)
             frame.run()
             yield readonly(frame.kept["levels"].copy())
 
