@@ -19,7 +19,7 @@ from marrow.io.fbx.keyed_properties import MIN_RATE, SHOWN, TRANSFORMS
 from marrow.io.fbx.ufbx_binding import elements, hold, number, records
 from marrow.io.reader_worker import Refusal
 
-__all__ = ["StackWalk"]
+__all__ = ["StackWalk", "bake"]
 
 # Between keys of a bent curve the baked motion is straight; at this many samples per frame the difference is
 # gone.
@@ -102,19 +102,7 @@ class StackWalk:
             return found
         begin, end, running = _span(stack, curves)
         anim = hold(stack.anim)
-        baked = hold(
-            ufbx.bake_anim(
-                self._scene,
-                anim,
-                resample_rate=self._rate,
-                minimum_sample_rate=MIN_RATE - 0.5,
-                max_keyframe_segments=1 << 16,
-                key_reduction_enabled=True,
-                key_reduction_rotation=True,
-                key_reduction_threshold=_NEGLIGIBLE,
-                step_handling=ufbx.BakeStepHandling.IDENTICAL_TIME,
-            )
-        )
+        baked = bake(self._scene, anim, self._rate)
         beyond = [i for element, i in self._node_of.items() if element in running]
         found |= {
             "begin": begin,
@@ -200,6 +188,23 @@ class StackWalk:
         """The values of one curve, times and values apart."""
         times = _moments(begin, end, self._rate)
         return self._blocks.doubles(*times, *(float(ufbx.evaluate_curve(curve, t, 0.0)) for t in times))
+
+
+def bake(scene: Any, anim: Any, rate: float) -> Any:
+    """The motion as keys of local transforms, at `rate` a second where a curve bends."""
+    return hold(
+        ufbx.bake_anim(
+            scene,
+            anim,
+            resample_rate=rate,
+            minimum_sample_rate=MIN_RATE - 0.5,
+            max_keyframe_segments=1 << 16,
+            key_reduction_enabled=True,
+            key_reduction_rotation=True,
+            key_reduction_threshold=_NEGLIGIBLE,
+            step_handling=ufbx.BakeStepHandling.IDENTICAL_TIME,
+        )
+    )
 
 
 def _properties(stack: Any) -> list[tuple[Keyed, Any, list[Any]]]:
