@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from marrow.bench.body import corpus_folder
 from marrow.bench.harness import Contest
 from marrow.io import load, save
-from marrow.io.reader_process import end_all
+from marrow.io.reader_process import Reader, ask, end_all
 from marrow.samples import mannequin
 
 __all__ = ["contests"]
@@ -21,8 +23,12 @@ __all__ = ["contests"]
 TRIMESH = "trimesh (no skins, no clips)"
 # How much of trimesh's time marrow may take from file to Character, without the cache.
 AGAINST_TRIMESH = 0.5
-# Seconds with the start of the process an FBX file is read in.
-COLD_FBX = {"Samba_Dancing.fbx": 250e-3}
+UFBX = "ufbx alone (the scene read, its motion baked)"
+# Seconds for an FBX file, with the start of the process it is read in and without.
+COLD_FBX = {"maya_kenney_character_7700_binary.fbx": 120e-3, "Samba_Dancing.fbx": 170e-3}
+WARM_FBX = {"maya_kenney_character_7700_binary.fbx": 45e-3, "Samba_Dancing.fbx": 100e-3}
+# How much of ufbx's own time marrow may take for many files at once.
+MANY_FBX = 3.0
 FROM_CACHE = 3e-3
 INFO_PROCESS = 0.5
 
@@ -39,7 +45,12 @@ def contests() -> list[Contest]:
     ]
     files.append(folder / "mannequin.glb")
     small = next((file for file in files if file.name == "Fox.glb"), files[-1])
-    return [*(contest for file in files for contest in _loading(file)), _info(small)]
+    many = sorted(corpus_folder().glob("*.fbx"))
+    return [
+        *(contest for file in files for contest in _loading(file)),
+        *([_many(many)] if many else []),
+        _info(small),
+    ]
 
 
 def _loading(file: Path) -> list[Contest]:
@@ -48,9 +59,12 @@ def _loading(file: Path) -> list[Contest]:
     if file.suffix == ".fbx":
         start = Contest(f"{file.name}, with the start of its reader", "file", 1, goal=COLD_FBX.get(file.name))
         start.entries["marrow"] = lambda: _cold(file)
+        start.entries[UFBX] = UfbxAlone([file])
         found.append(start)
-    cold = Contest(f"{file.name}, file to Character", "file", 1)
+    cold = Contest(f"{file.name}, file to Character", "file", 1, goal=WARM_FBX.get(file.name))
     cold.entries["marrow"] = lambda: load(file, cache=False)
+    if file.suffix == ".fbx":
+        cold.entries[UFBX] = UfbxAlone([file])
     for name, read in _readers(file.suffix).items():
         call = _tried(read, file)
         if call is None:
@@ -63,6 +77,32 @@ def _loading(file: Path) -> list[Contest]:
     warm = Contest(f"{file.name}, from the cache", "file", 1, goal=FROM_CACHE if of_corpus else None)
     warm.entries["marrow"] = lambda: load(file)
     return [*found, cold, warm]
+
+
+class UfbxAlone:
+    """Files by ufbx itself, one after the other, each in a process split off for it. `seconds` is what ufbx took of the
+    last call: neither the process nor the way there counts."""
+
+    def __init__(self, files: list[Path]) -> None:
+        self._data = [file.read_bytes() for file in files]
+        self.seconds = 0.0
+
+    def __call__(self) -> None:
+        reader = Reader("FBX", "marrow.io.fbx.ufbx_alone", "ufbx", "", library="ufbx")
+        answers = (
+            ask(reader, data, {"rate": 120.0}, size=len(data), path=Path("bench.fbx")) for data in self._data
+        )
+        self.seconds = sum(struct.unpack("<d", answer)[0] for answer in answers)
+
+
+def _many(files: list[Path]) -> Contest:
+    """All files at once, by as many threads as there are cores."""
+    contest = Contest(f"{len(files)} FBX files at once, files to Characters", "file", len(files))
+    pool = ThreadPoolExecutor(os.cpu_count())
+    contest.entries["marrow"] = lambda: list(pool.map(lambda file: load(file, cache=False), files))
+    contest.entries[UFBX] = UfbxAlone(files)
+    contest.goals[UFBX] = MANY_FBX
+    return contest
 
 
 def _cold(file: Path) -> None:
