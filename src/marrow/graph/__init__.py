@@ -44,6 +44,7 @@ from marrow.graph.nodes import (
     PoseNode,
     RandomPlayer,
     RootMotion,
+    RootSteering,
     SavedPose,
     SequencePlayer,
     Slot,
@@ -56,6 +57,7 @@ from marrow.graph.nodes import (
     Transition,
     TwoBoneIK,
     Use,
+    WarpTo,
     known_nodes,
 )
 from marrow.graph.pose_program import PoseProgram
@@ -112,6 +114,7 @@ __all__ = [
     "RandomPlayer",
     "RootMotion",
     "RootMotionDelta",
+    "RootSteering",
     "RootTransforms",
     "SavedPose",
     "SequencePlayer",
@@ -128,6 +131,7 @@ __all__ = [
     "Transition",
     "TwoBoneIK",
     "Use",
+    "WarpTo",
     "compile_graph",
     "known_nodes",
     "load_graph",
