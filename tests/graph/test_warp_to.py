@@ -312,6 +312,33 @@ def test_half_a_turn_goes_to_the_left_whatever_the_rounding():
         assert facing_of(who) == pytest.approx(np.pi / 2, abs=1e-9)
 
 
+def test_targets_and_windows_are_told_and_drawn():
+    from marrow.scene.actor_state import actor_states
+    from marrow.scene.views import draw_views, parse_views
+    from marrow.scene.views.stage import Stage
+    from marrow.scene.views.staging import posed_of
+
+    crowd = animator(once(axes=("x", "z", "yaw")), count=2)
+    crowd.root.set([(0.0, 0.0, 0.0), (0.0, 0.2, 1.0)])
+    for seconds, progress in ((0.2, np.nan), (0.2, 0.2), (0.3, 0.8), (0.2, np.nan)):
+        crowd.update(seconds)
+        (target,) = crowd.root.targets
+        np.testing.assert_allclose(target.progress, [progress] * 2, atol=1e-9)
+        np.testing.assert_allclose(
+            target.translation, [[TARGET[0], 0.0, TARGET[2]], [TARGET[0], 0.2, TARGET[2]]], atol=1e-12
+        )
+        np.testing.assert_allclose(target.facing, [FACING] * 2)
+        states = actor_states(mw.Scene(crowd))
+        drawing = draw_views(parse_views("warps"), Stage(tuple(posed_of(0, states[0], np.zeros(2, int)))))
+        points = drawing.all_lines.start[(drawing.all_lines.start == drawing.all_lines.end).all(1)]
+        np.testing.assert_allclose(points, target.translation, atol=1e-6)
+        assert [label.text for label in drawing.labels] == (
+            [] if np.isnan(progress) else [f"{100 * progress:.0f} %"] * 2
+        )
+    plain = draw_views(parse_views("warps"), Stage(()))
+    assert plain.notes == ["warps: no graph with a WarpTo runs here"]
+
+
 def test_a_crowd_is_its_singles_bit_for_bit():
     rng = np.random.default_rng(1)
     places, looks = rng.uniform(-3, 3, (9, 3)), rng.uniform(-1, 1, (9, 3))
@@ -375,6 +402,21 @@ def test_hands_alone_leave_the_root_to_the_clip():
         run(one, 0.7, np.ones(20))
     np.testing.assert_array_equal(who.root.translation, plain.root.translation)
     assert np.abs(who.model_matrices - plain.model_matrices).max() > 0.05
+
+
+def test_a_joint_of_another_character_is_a_target():
+    other = animator(ClipNode("vault", loop=False), count=2)
+    other.root.set([(2.0, 0.0, 1.0), (0.0, 0.0, 3.0)], facing=[(1.0, 0.0, 0.0), (0.0, 0.0, -1.0)])
+    crowd = animator(once(axes=("x", "y", "z", "yaw")), count=2)
+    for _ in range(48):
+        other.update(1 / 60)
+        place = other.socket("hand", space="world")
+        crowd["place"], crowd["look"] = place[..., 3], place[..., 2]
+        crowd.update(1 / 60)
+    hands = np.einsum("nij,nj->ni", other.root.matrices[..., :3], other.socket("hand")[..., 3])
+    np.testing.assert_allclose(crowd.root.translation, hands + other.root.matrices[..., 3], atol=1e-5)
+    with pytest.raises(ValidationError, match="'character' or 'world'"):
+        other.socket("hand", space="wrold")
 
 
 def test_graph_files_keep_it(tmp_path):

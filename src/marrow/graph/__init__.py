@@ -59,6 +59,7 @@ from marrow.graph.nodes import (
 )
 from marrow.graph.pose_program import PoseProgram
 from marrow.graph.results import Events, EventWindow, RootMotionDelta
+from marrow.graph.warp_targets import WarpTarget
 
 __all__ = [
     "Additive",
@@ -125,6 +126,7 @@ __all__ = [
     "Transition",
     "TwoBoneIK",
     "Use",
+    "WarpTarget",
     "WarpTo",
     "compile_graph",
     "known_nodes",
