@@ -94,5 +94,5 @@ def box(name, at, size, color):
 things = [box("box", m, (0.8, m[1], 0.8), (0.45, 0.33, 0.22, 1.0)) for m in marks]
 things += [box("lamp", b + np.array([0, 0.05, 0]), (0.1, 0.1, 0.1), (0.9, 0.25, 0.1, 1.0)) for b in lamps]
 view = mw.Camera.perspective((2.6, 2.2, 7.0), (0.1, 1.15, 2.0), width=1200, height=560)
-mw.render(mw.Scene(crowd, *things), camera=view, size=(1200, 560)).save("motion_warping.png")
-print("motion_warping.png: one jump, five boxes")
+mw.render(mw.Scene(crowd, *things), view="warps", camera=view, size=(1200, 560)).save("motion_warping.png")
+print("motion_warping.png: one jump, five boxes, and how far the windows are")
