@@ -14,7 +14,10 @@ from marrow.graph.compiler import compile_graph
 from marrow.graph.control import Snapshot
 from marrow.graph.description import Graph, Montage, Parameter, load_graph, save_graph
 from marrow.graph.evaluator import EvaluationJob, Evaluator, LevelEvaluation
-from marrow.graph.ground import Ground, HeightField
+from marrow.graph.ground import Ground
+from marrow.graph.ground_hits import GroundHits, GroundSurface
+from marrow.graph.ground_mesh import GroundMesh
+from marrow.graph.height_field import HeightField
 from marrow.graph.inspection import GraphMoment
 from marrow.graph.levels import LevelGroup
 from marrow.graph.nodes import (
@@ -83,6 +86,9 @@ __all__ = [
     "Graph",
     "GraphMoment",
     "Ground",
+    "GroundHits",
+    "GroundMesh",
+    "GroundSurface",
     "HeightField",
     "Input",
     "Instances",
