@@ -7,6 +7,7 @@ from worlds import BONES, character
 import marrow as mw
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.graph import (
+    BlendSpace1D,
     ClipNode,
     Graph,
     Mirror,
@@ -65,6 +66,7 @@ WHO = character(
     stand(),
     vault("pair", (mw.Event(0.2, "off"), mw.Event(0.5, "land"), mw.Event(0.6, "off"), mw.Event(0.9, "land"))),
     vault("two", (mw.Event(0.1, "first", 0.3), mw.Event(0.6, "second", 0.4))),
+    vault("slow", (mw.Event(0.45, "warp", 0.75),), duration=1.8),
     vault("none", (mw.Event(0.1, "moment"),)),
 )
 
@@ -235,6 +237,15 @@ def test_each_round_of_a_loop_gets_to_its_target():
     np.testing.assert_allclose(long.root.translation, other.root.translation, atol=1e-9)
 
 
+def test_clips_that_keep_in_step_get_there():
+    walk = BlendSpace1D.of("on", {0.0: "vault", 2.0: "slow"})
+    # They start at their marker, where the window begins; half and half of 1 / 1.2 and 1 / 1.8 rounds a second.
+    seconds = (0.5 / 1.2) / (0.5 / 1.2 + 0.5 / 1.8)
+    for rate in RATES:
+        who = run(animator(WarpTo(walk, "place", "look")), seconds, np.ones(round(seconds * rate)))
+        np.testing.assert_allclose(who.root.translation[[0, 2]], [TARGET[0], TARGET[2]], atol=1e-5)
+
+
 def test_montages_in_a_slot_are_warped():
     graph = Graph(
         RootMotion(WarpTo(Slot("body", "stand"), "place", "look")),
@@ -335,6 +346,14 @@ def test_targets_and_windows_are_told_and_drawn():
         assert [label.text for label in drawing.labels] == (
             [] if np.isnan(progress) else [f"{100 * progress:.0f} %"] * 2
         )
+    hands = animator(WarpTo(ClipNode("vault", loop=False), reach={"hand": GRIP}), count=1)
+    hands.root.set((0.5, 0.0, 0.0))
+    hands.update(0.5)
+    states = actor_states(mw.Scene(hands))
+    drawing = draw_views(parse_views("warps"), Stage(tuple(posed_of(0, states[0], np.zeros(1, int)))))
+    lines = drawing.all_lines
+    to = (np.abs(lines.end - GRIP).max(1) < 1e-6) & (np.abs(lines.start - GRIP).max(1) > 1e-6)
+    np.testing.assert_allclose(lines.start[to], hands.socket("hand", space="world")[..., 3], atol=1e-5)
     plain = draw_views(parse_views("warps"), Stage(()))
     assert plain.notes == ["warps: no graph with a WarpTo runs here"]
 
@@ -393,6 +412,16 @@ def test_a_hand_is_where_it_should_be_when_the_window_ends(rate):
     for one in (who, plain):
         run(one, 0.2, np.ones(round(0.2 * rate)))  # it has let go
     np.testing.assert_allclose(who.model_matrices, plain.model_matrices, atol=1e-6)
+
+
+def test_where_hands_reach_is_told():
+    who = animator(WarpTo(ClipNode("vault", loop=False), reach={"hand": GRIP}))
+    for seconds, progress in ((0.2, np.nan), (0.35, 0.5), (0.25, 1.0), (0.1, 0.5), (0.2, np.nan)):
+        who.update(seconds)
+        (target,) = who.root.targets
+        np.testing.assert_allclose(target.translation, [GRIP])
+        np.testing.assert_allclose(target.progress, [progress], atol=1e-9)
+        assert target.joint == "hand" and target.facing is None
 
 
 def test_hands_alone_leave_the_root_to_the_clip():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +24,14 @@ Array = NDArray[Any]
 class WarpTarget:
     """The target of a `WarpTo` in the world, for N instances: `translation (N, 3)` (where the root is, along axes that are
     left alone), `facing (N, 3)` or None, and `progress (N,)`: how far the window is that is open, from 0 to 1, NaN where
-    none is. `path` says where the node stands."""
+    none is. `path` says where the node stands, `joint` which joint reaches for it (None: the root gets there): then the
+    progress is how much it does."""
 
     path: str
     translation: Array
     facing: Array | None
     progress: Array
+    joint: str | None = None
 
 
 def warp_targets(control: GraphControl) -> tuple[WarpTarget, ...]:
@@ -38,17 +41,25 @@ def warp_targets(control: GraphControl) -> tuple[WarpTarget, ...]:
     out = []
     for node in np.flatnonzero(tables.nodes["kind"] == ct.WARP).tolist():
         row = tables.warps[tables.nodes["data"][node]]
-        target = _vector(control, int(row["target"]))
+        target = _linked(control, int(row["target"]))
         moved = np.array([row["x"], row["y"], row["z"]]) != 0
-        facing = _vector(control, int(row["facing"])) if row["facing"] >= 0 else None
+        facing = _linked(control, int(row["facing"])) if row["facing"] >= 0 else None
         place = np.where(moved, target, state.place[:, :3])
         out.append(WarpTarget(compiled.paths[node], place, facing, _progress(control, node, row)))
+    for reach in compiled.reaches:
+        share = state.values[:, reach.column]
+        progress = np.where(share > 0, share, np.nan)
+        out.append(WarpTarget(reach.path, _vector(control, reach.refs), None, progress, reach.joint))
     return tuple(out)
 
 
-def _vector(control: GraphControl, link: int) -> Array:
+def _linked(control: GraphControl, link: int) -> Array:
+    return _vector(control, control.compiled.tables.links[link : link + 3].tolist())
+
+
+def _vector(control: GraphControl, refs: Sequence[int]) -> Array:
+    """Three values of each instance `(N, 3)`."""
     tables, values = control.compiled.tables, control.state.values
-    refs = tables.links[link : link + 3].tolist()
     columns = [values[:, r] if r >= 0 else np.full(control.count, tables.constants[-1 - r]) for r in refs]
     return np.stack(columns, axis=1)
 

@@ -66,7 +66,8 @@ class RootTransforms:
 
     @property
     def targets(self) -> tuple[WarpTarget, ...]:
-        """Where the `WarpTo` nodes of the graph bring the roots, each for all instances, and how far their windows are."""
+        """Where the `WarpTo` nodes of the graph bring roots and hands, each for all instances, and how far their windows
+        are."""
         return warp_targets(self._runtime.control)
 
     @exclusive()

@@ -28,12 +28,13 @@ Array = NDArray[Any]
 
 
 class PosedTarget(NamedTuple):
-    """The target of a motion warp in model space: `translation (N, 3)`, `facing (N, 3)` or None, and how far its window is
-    `(N,)`, NaN where none is open."""
+    """The target of a motion warp in model space: `translation (N, 3)`, `facing (N, 3)` or None, how far its window is
+    `(N,)`, NaN where none is open, and the joint that reaches for it, -1 for the root itself."""
 
     translation: Array
     facing: Array | None
     progress: Array
+    joint: int = -1
 
 
 @dataclass(frozen=True, eq=False)

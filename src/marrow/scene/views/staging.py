@@ -58,12 +58,7 @@ def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
                 actor.clip,
                 times[who] if len(times) else times,
                 actor.skinning,
-                tuple(
-                    PosedTarget(
-                        t.translation[who], None if t.facing is None else t.facing[who], t.progress[who]
-                    )
-                    for t in targets
-                ),
+                tuple(_chosen(t, who) for t in targets if t.joint < len(character.skeleton)),
             )
         )
     return out
@@ -74,6 +69,12 @@ def _morphs(state: ActorState) -> Array | None:
         return state.morphs
     pose: Pose = state.crowd.animator.pose
     return pose.morphs.reshape(-1, pose.morph_count) if pose.morph_count else None
+
+
+def _chosen(target: PosedTarget, who: Array) -> PosedTarget:
+    """The target of some instances."""
+    facing = None if target.facing is None else target.facing[who]
+    return PosedTarget(target.translation[who], facing, target.progress[who], target.joint)
 
 
 def _targets(state: ActorState) -> list[PosedTarget]:
@@ -88,6 +89,7 @@ def _targets(state: ActorState) -> list[PosedTarget]:
             quaternion.rotate(back, target.translation - place),
             None if target.facing is None else quaternion.rotate(back, target.facing),
             target.progress,
+            -1 if target.joint is None else animator.character.skeleton.index(target.joint),
         )
         for target in root.targets
     ]

@@ -1,4 +1,4 @@
-"""`warps`: where motion warping brings roots, and how far its windows are."""
+"""`warps`: where motion warping brings roots and hands, how far its windows are, and what is still missing."""
 
 from __future__ import annotations
 
@@ -23,9 +23,13 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
     for posed in stage.things:
         for target in posed.targets:
             found = True
-            size = 0.1 * posed.size
+            size = (0.1 if target.joint < 0 else 0.03) * posed.size
             at = posed.placed(target.translation)
-            here = posed.transforms[..., 3].astype(np.float64)
+            here = (
+                posed.transforms[..., 3].astype(np.float64)
+                if target.joint < 0
+                else posed.joints[:, target.joint]
+            )
             # A ring on the ground, as model space has it.
             around = posed.placed(target.translation[:, None] + size * ring)
             for n in range(posed.count):
@@ -53,6 +57,6 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
 
 WARPS = ViewKind(
     "warps",
-    "where motion warping (WarpTo) brings roots, which way they face there, and how far its windows are",
+    "where motion warping (WarpTo) brings roots and hands, which way they face there, and how far its windows are",
     draw,
 )
