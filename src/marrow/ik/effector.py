@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
-from marrow.math import quaternion
+from marrow.kernels.rotations import matrix_rotations
 from marrow.model import _validate
 from marrow.model._asset import Replaceable
 
@@ -95,10 +95,10 @@ class Goal(Replaceable):
             return given
         values = _validate.numbers(who, given)
         if values.ndim >= 2 and values.shape[-2:] == (3, 4):
-            matrix = values.astype(np.float64)
-            length = np.linalg.norm(matrix[..., :3], axis=-2, keepdims=True)
-            turn = quaternion.from_matrix(matrix[..., :3] / np.where(length > 0, length, 1))
-            return cls(matrix[..., 3], turn)
+            matrices = np.ascontiguousarray(values, np.float32).reshape(-1, 3, 4)
+            turns = np.empty((len(matrices), 4), np.float32)
+            matrix_rotations(matrices, turns)
+            return cls(values[..., 3], turns.reshape(*values.shape[:-2], 4))
         if values.ndim < 1 or values.shape[-1] != 3:
             raise ValidationError(
                 f"{who}: expected a place (..., 3), a matrix (..., 3, 4) or a Goal, got {values.shape}"

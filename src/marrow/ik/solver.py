@@ -18,7 +18,7 @@ from marrow.ik.joint_tree import hips_of, joint_tree
 from marrow.ik.plan import DAMPING, fixed_arguments, scratch
 from marrow.kernels.ik import work as layout
 from marrow.kernels.ik.solve import ik_solve
-from marrow.kernels.language.kernel import FramePool
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.model import Character, Pose, Skeleton, _validate
 
 __all__ = ["Solved", "Solver"]
@@ -98,7 +98,12 @@ class Solver:
             skeleton, self.tree, self.effectors, self.floor, limits,
             centre=self.tree.node.get(mover, 1), stiffness=self._stiff(stiffness), hips=self.hips, damping=damping,
         )  # fmt: skip
-        self._scratch = FramePool(lambda: scratch(len(self.tree.joints), len(tips), len(feet)))
+        self._frames = FramePool(lambda: self._frame(len(tips), len(feet)))
+
+    def _frame(self, E: int, F: int) -> CallFrame:
+        """The arguments of the kernel that stay, and memory to work in."""
+        fixed = {**self._fixed, **scratch(len(self.tree.joints), E, F)}
+        return ik_solve.frame(**{f"work.{name}": value for name, value in fixed.items()})
 
     def _free(self, joints: Iterable[str | int] | None, tips: Sequence[int], mover: int) -> set[int]:
         """The joints that turn."""
@@ -142,43 +147,76 @@ class Solver:
         """
         check_pose(self.skeleton, pose)
         goals, shape = self._goals(targets, pose.batch_shape)
-        floors = _validate.numbers("solve: floor", floor).astype(np.float32)
-        F, J = len(self.floor), len(self.skeleton)
+        floors = _validate.numbers("solve: floor", floor)
+        F, J, N = len(self.floor), len(self.skeleton), math.prod(shape)
         if floors.shape[-1:] != (4,):
             raise ValidationError(f"solve: floor: expected planes (..., 4), got {floors.shape}")
         start = warm.pose if isinstance(warm, Solved) else warm
-        begin = pose if start is None else start
         if start is not None:
             check_pose(self.skeleton, start)
-        N = math.prod(shape)
+        begin = pose if start is None else start
+        steps = self.steps if steps is None else _steps("solve", steps)
 
         def many(values: Array, *tail: int) -> Array:
-            return np.ascontiguousarray(np.broadcast_to(values, (*shape, *tail)), np.float32).reshape(
-                N, *tail
-            )
+            try:
+                wide = np.broadcast_to(values, (*shape, *tail))
+            except ValueError:
+                raise ValidationError(
+                    f"solve: warm and floor: shape {np.shape(values)} does not go with {(*shape, *tail)}"
+                ) from None
+            return np.ascontiguousarray(wide, np.float32).reshape(N, *tail)
 
         translation, rotation = (
             many(v, J, k).copy() for v, k in ((begin.translation, 3), (begin.rotation, 4))
         )
-        residuals = np.zeros((N, len(self.effectors), 3), np.float32)
-        fades = self._fades(self.steps if steps is None else _steps("solve", steps), warm is not None)
-        given: dict[str, Any] = {
-            "translation": many(pose.translation, J, 3), "rotation": many(pose.rotation, J, 4),
-            "scale": many(pose.scale, J, 3), "goals": many(goals, len(self.effectors), layout.GOAL),
-            "floors": many(floors, F, 4), "out_translation": translation, "out_rotation": rotation, "residuals": residuals,
-            "fades": fades.astype(np.float32), "inner": INNER if warm is None else 1.0,
-        }  # fmt: skip
-        if N:
-            memory = self._scratch.take()  # threads that share a solver have each their own
-            ik_solve(layout.IkWork(**{**self._fixed, **memory, **given}), 0, -(-N // 16))
-            self._scratch.give(memory)
+        scale = many(pose.scale, J, 3)
+        residuals = self.run(
+            many(pose.translation, J, 3), many(pose.rotation, J, 4), scale,
+            many(goals, len(self.effectors), layout.GOAL), many(floors, F, 4), translation, rotation,
+            steps=steps, warm=warm is not None,
+        )  # fmt: skip
         found = Pose(
-            translation.reshape(*shape, J, 3), rotation.reshape(*shape, J, 4),
-            given["scale"].reshape(*shape, J, 3), np.broadcast_to(pose.morphs, (*shape, pose.morph_count)),
+            translation.reshape(*shape, J, 3), rotation.reshape(*shape, J, 4), scale.reshape(*shape, J, 3),
+            np.broadcast_to(pose.morphs, (*shape, pose.morph_count)),
         )  # fmt: skip
         distance, angle, aim = np.moveaxis(residuals.reshape(*shape, len(self.effectors), 3), -1, 0)
         angle, aim = (2 * np.arcsin(np.clip(a / 2, 0, 1)) for a in (angle, aim))
         return Solved(found, distance, angle, aim)
+
+    def run(
+        self,
+        translation: Array,
+        rotation: Array,
+        scale: Array,
+        goals: Array,
+        floors: Array,
+        out_translation: Array,
+        out_rotation: Array,
+        *,
+        steps: int,
+        warm: bool,
+    ) -> Array:
+        """The solver on arrays, for those who have them: poses `(N, J, 3)`, `(N, J, 4)`, `(N, J, 3)`, goals `(N, E,
+        17)` and floors `(N, F, 4)` as `marrow.kernels.ik.work` says, all float32 and contiguous. `out_translation`
+        and `out_rotation` hold where it begins, and then what it found. Residuals `(N, E, 3)`: metres, and twice the
+        sines of half the angles of rotation and aim."""
+        N = len(rotation)
+        residuals = np.zeros((N, len(self.effectors), 3), np.float32)
+        if not N:
+            return residuals
+        frame = self._frames.take()  # threads that share a solver have each their own
+        frame.sizes.pop("N", None)
+        frame.put(
+            **{
+                "work.translation": translation, "work.rotation": rotation, "work.scale": scale, "work.goals": goals,
+                "work.floors": floors, "work.out_translation": out_translation, "work.out_rotation": out_rotation,
+                "work.residuals": residuals, "work.fades": self._fades(steps, warm).astype(np.float32),
+                "work.inner": 1.0 if warm else INNER, "first": 0, "last": -(-N // 16),
+            }
+        )  # fmt: skip
+        frame.run()
+        self._frames.give(frame)
+        return residuals
 
     def _fades(self, steps: int, warm: bool) -> Array:
         """The weight of the posture in each step: a warm start has seen it already."""
