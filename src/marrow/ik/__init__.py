@@ -5,8 +5,9 @@ solved = reach.solve(pose, {"@left_hand": (0.3, 1.4, 0.4)})
 solved.pose, solved.distance
 """
 
+from marrow.ik.clip_solving import SolvedClip
 from marrow.ik.effector import Effector, Goal
 from marrow.ik.joint_limits import JointLimit, JointLimits
 from marrow.ik.solver import Solved, Solver
 
-__all__ = ["Effector", "Goal", "JointLimit", "JointLimits", "Solved", "Solver"]
+__all__ = ["Effector", "Goal", "JointLimit", "JointLimits", "Solved", "SolvedClip", "Solver"]

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.kinematics import check_pose
 from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
+from marrow.ik.clip_solving import SolvedClip, solve_clip
 from marrow.ik.effector import Effector, Goal
 from marrow.ik.joint_limits import JointLimits
 from marrow.ik.joint_tree import hips_of, joint_tree
@@ -19,7 +20,7 @@ from marrow.ik.plan import DAMPING, fixed_arguments, scratch
 from marrow.kernels.ik import work as layout
 from marrow.kernels.ik.solve import ik_solve
 from marrow.kernels.language.kernel import CallFrame, FramePool
-from marrow.model import Character, Pose, Skeleton, _validate
+from marrow.model import Character, Clip, Pose, Skeleton, _validate
 
 __all__ = ["Solved", "Solver"]
 
@@ -182,6 +183,25 @@ class Solver:
         distance, angle, aim = np.moveaxis(residuals.reshape(*shape, len(self.effectors), 3), -1, 0)
         angle, aim = (2 * np.arcsin(np.clip(a / 2, 0, 1)) for a in (angle, aim))
         return Solved(found, distance, angle, aim)
+
+    def solve_clip(
+        self, clip: Clip, targets: Mapping[str, Any], *, rate: float | None = None, smooth: float = 0.25
+    ) -> SolvedClip:
+        """`solve` for all frames of a clip, at `rate` or the clip's own: targets are for all of them or one for each,
+        `(T, 3)`.
+
+        What is changed is smooth in time: `smooth` are the seconds within which the body goes to a target and back
+        where the weight of its goal (`Goal.weight (T,)`) is zero before and after; 0 solves each frame by itself.
+        """
+        return solve_clip(self, clip, targets, rate=rate, smooth=smooth)
+
+    def pull(self, targets: Mapping[str, Any], shape: tuple[int, ...]) -> Array:
+        """How strongly targets pull at all, from 0 to 1: the largest weight among those that are given."""
+        given = [Goal.of(f"target of {name!r}", target).weight for name, target in targets.items()]
+        most = np.zeros(shape)
+        for weight in given:
+            most = np.maximum(most, np.clip(np.asarray(weight, np.float64), 0.0, 1.0))
+        return most
 
     def run(
         self,
