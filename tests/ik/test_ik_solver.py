@@ -300,6 +300,8 @@ def test_what_cannot_be_meant_is_said_in_words():
         solver.solve(skeleton.rest, {"j2": (0, 0)})
     with pytest.raises(ValidationError, match="do not go together"):
         solver.solve(skeleton.rest.broadcast_to((3,)), {"j2": np.zeros((4, 3))})
+    with pytest.raises(ValidationError, match="carries no effector"):
+        Solver(skeleton, ["j1"], joints=["j2"])
     with pytest.raises(ValidationError, match="at least one"):
         Solver(skeleton, [])
     with pytest.raises(ValidationError, match="two joints above"):

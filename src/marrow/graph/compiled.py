@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
-from marrow.graph.ground import GroundEntry
+from marrow.graph.ground_probes import GroundEntry
 from marrow.graph.pose_program import Procedurals
 from marrow.graph.root_transforms import WorldVector
 from marrow.kernels.control_tables import GraphTables

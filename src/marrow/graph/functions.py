@@ -13,7 +13,7 @@ from marrow.animation.resampling import pack_rows, unpack_rows
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry
 from marrow.graph.control import GraphControl
-from marrow.graph.ground import ask_ground
+from marrow.graph.ground_probes import ask_ground
 from marrow.graph.instance_store import InstanceStore
 from marrow.graph.nodes.function import FunctionCall
 from marrow.graph.overrides import overriding

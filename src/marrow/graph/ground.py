@@ -1,122 +1,173 @@
-"""The ground that feet stand on: what a crowd is told of it, and how it is asked for below the feet of its poses."""
+"""The ground that feet stand on: what a crowd is told of it, and how all its feet ask for it in one call."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
-from marrow.kernels.joint_positions import joint_positions
-from marrow.math import quaternion
+from marrow.errors import MarrowError, ValidationError
+from marrow.graph.ground_hits import GroundHits, GroundSurface
+from marrow.graph.ground_mesh import GroundMesh
+from marrow.graph.height_field import HeightField
+from marrow.model import _validate
+from marrow.model.character import Character
+from marrow.model.mesh import Mesh
 
-if TYPE_CHECKING:
-    from marrow.graph.control import GraphControl
-
-__all__ = ["Ground", "GroundEntry", "HeightField", "ask_ground", "checked_ground"]
+__all__ = ["Ground", "GroundLike", "checked_ground", "query_ground", "standing_height"]
 
 Array = NDArray[Any]
-Ground = float | Array | Callable[[Array], ArrayLike]
-"""Heights in the world: one for all, one per instance `(N,)`, or a function of places `(n, 2)` (x, z) that gives `(n,)`."""
-STEP = 0.06
-"""Metres to each side of a foot where the ground is asked for as well, to know its slope."""
+STEP = 0.01
+"""Metres to each side of a place where a function is asked as well, to know its slope."""
+SMOOTH = 0.5
+"""Slopes to both sides that differ by more have an edge between them."""
 
 
-class HeightField:
-    """Ground from an array of `heights (R, C)`: row r, column c is the height at `x = origin[0] + c * spacing`,
-    `z = origin[1] + r * spacing`, straight in between. Outside, the nearest edge counts."""
-
-    def __init__(self, heights: ArrayLike, spacing: float, origin: tuple[float, float] = (0.0, 0.0)) -> None:
-        self.heights = np.asarray(heights, np.float64)
-        if self.heights.ndim != 2 or min(self.heights.shape) < 2:
-            raise ValidationError(
-                f"HeightField: expected heights (R, C) of at least 2 by 2, got {self.heights.shape}"
-            )
-        if not (np.isfinite(spacing) and spacing > 0):
-            raise ValidationError(f"HeightField: spacing must be more than zero, got {spacing}")
-        self.spacing, self.origin = float(spacing), np.asarray(origin, np.float64)
-        if self.origin.shape != (2,) or not np.isfinite(self.origin).all():
-            raise ValidationError(f"HeightField: origin must be (x, z), got {origin!r}")
-
-    def __call__(self, places: Array) -> Array:
-        R, C = self.heights.shape
-        at = (np.asarray(places, np.float64) - self.origin) / self.spacing
-        c, r = np.clip(at[:, 0], 0, C - 1), np.clip(at[:, 1], 0, R - 1)
-        c0, r0 = np.minimum(c.astype(int), C - 2), np.minimum(r.astype(int), R - 2)
-        s, t = c - c0, r - r0
-        h = self.heights
-        near = h[r0, c0] + s * (h[r0, c0 + 1] - h[r0, c0])
-        far = h[r0 + 1, c0] + s * (h[r0 + 1, c0 + 1] - h[r0 + 1, c0])
-        return near + t * (far - near)
-
-
-@dataclass(frozen=True)
-class GroundEntry:
-    """Where a graph asks for the ground: the joints that are feet, and the column of the vectors where the height and
-    the normal below the first of them go; those of the next are `stride` columns on."""
-
-    feet: tuple[int, ...]
-    column: int
-    stride: int
+Ground = float | Array | HeightField | GroundMesh | GroundSurface | Callable[[Array], Any]
+"""A height in the world for all, one per instance `(N,)`, a `HeightField`, a `GroundMesh`, what has a `query`, or a
+function of places `(n, 2)` (x, z) that gives heights `(n,)`, or heights and normals `(n, 3)`."""
+GroundLike = Ground | Mesh | Character | str | os.PathLike[str] | ArrayLike
+"""What `animator.ground` takes: ground, or what a `GroundMesh` is made of."""
 
 
 def checked_ground(ground: Any, count: int) -> Ground | None:
     """Ground as a user gives it, or an error."""
-    if ground is None or callable(ground):
-        return ground  # type: ignore[no-any-return]
+    if isinstance(ground, (Mesh, Character, str, os.PathLike)):
+        try:
+            return GroundMesh.of(ground)
+        except MarrowError as error:
+            raise ValidationError(f"ground: {error}") from error
+    if ground is None or callable(ground) or isinstance(ground, GroundSurface):
+        return ground
+    expected = (
+        f"a height, heights ({count},), a function of places (n, 2), a HeightField, a GroundMesh, or a Mesh, a "
+        "Character or a file to make one of"
+    )
     try:
         heights = np.asarray(ground, np.float64)
-        if heights.ndim == 0:
-            return float(heights)
-        heights = np.broadcast_to(heights, (count,)).copy()
     except (TypeError, ValueError):
+        raise ValidationError(f"ground: expected {expected}, got {_validate.shown(ground)}") from None
+    if heights.ndim == 0:
+        return float(heights)
+    if heights.ndim == 2:
         raise ValidationError(
-            f"ground: expected a height, heights ({count},), a HeightField or a function of places (n, 2), "
-            f"got {ground!r}"
-        ) from None
-    return heights
+            f"ground: an array {heights.shape} does not say how far apart its heights are: use "
+            "mw.HeightField(heights, spacing, origin)"
+        )
+    if heights.shape not in ((count,), (1,)):
+        raise ValidationError(f"ground: expected {expected}, got an array {heights.shape}")
+    return np.broadcast_to(heights, (count,)).copy()
 
 
-def _heights(ground: Ground | None, places: Array, who: Array) -> Array:
-    """The heights at `places (n, 2)`, of the instances `who (n,)`; NaN where there is no ground."""
+def query_ground(
+    ground: Ground | None,
+    points: Array,
+    reach: float,
+    instances: Array,
+    *,
+    depth: float | None = None,
+    normals: bool = True,
+    threads: int = 1,
+) -> GroundHits:
+    """The highest ground that is at most `reach` above or below `points (N, 3)` in the world, which belong to
+    `instances (N,)`. With `depth`, at most so far below: for all but a ground whose own `query` decides. A function is
+    asked at the points alone where its `normals` are not wanted: all look up then."""
+    if isinstance(ground, GroundMesh):
+        return ground.query(points, reach, depth=depth, threads=threads)
+    if isinstance(ground, HeightField):
+        return ground.query(points, reach, depth=depth)
+    if isinstance(ground, GroundSurface):
+        return _checked_hits(_called(ground.query, points, reach), len(points))
+    found = None
     if ground is None:
-        return np.full(len(places), np.nan)
-    if isinstance(ground, float):
-        return np.full(len(places), ground)
-    if not callable(ground):
-        return ground[who]
+        heights = np.full(len(points), np.nan)
+    elif isinstance(ground, float):
+        heights = np.full(len(points), ground)
+    elif isinstance(ground, np.ndarray):
+        heights = ground[instances]
+    else:
+        heights, found = _function_heights(ground, points[:, [0, 2]], normals)
+    with np.errstate(invalid="ignore"):
+        over = heights - points[:, 1]
+        return _finished(heights, found, (over <= reach) & (over >= -(reach if depth is None else depth)))
+
+
+def standing_height(ground: Ground | None, point: Array, climb: float) -> float | None:
+    """How high someone at `point (3,)` stands: on the highest ground that is, where ground may be above ground, no more
+    than `climb` higher. None where there is none."""
+    stacked = isinstance(ground, GroundSurface) and not isinstance(ground, HeightField)
+    reach = climb if stacked else np.inf
+    found = query_ground(ground, point[None], reach, np.zeros(1, int), depth=np.inf, normals=False)
+    return float(found.heights[0]) if found.hit[0] else None
+
+
+def _called(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        found = np.asarray(ground(places), np.float64)
+        return function(*arguments)
     except Exception as error:
         raise ValidationError(f"ground: the function failed: {type(error).__name__}: {error}") from error
-    if found.shape != (len(places),):
-        raise ValidationError(f"ground: expected heights of shape ({len(places)},), got {found.shape}")
-    return found
 
 
-def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, rows: Array) -> None:
-    """Puts the height and the normal of the ground below the feet of pose rows `(n, size)`, in model space, where the
-    programs of the instances look for them."""
-    bank, n, F = control.compiled.bank, len(instances), len(entry.feet)
-    local = np.empty(n * F * 3)
-    joint_positions(rows, bank.skeleton.parents, np.array(entry.feet, np.int64), local, bank.layout.joints)
-    place = np.repeat(control.state.place[instances], F, axis=0)
-    feet = quaternion.rotate(place[:, 3:], local.reshape(-1, 3)) + place[:, :3]
-    around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]) * STEP
-    places = (feet[None][..., [0, 2]] + around[:, None]).reshape(-1, 2)
-    h = _heights(control.store.ground, places, np.tile(np.repeat(instances, F), 5)).reshape(5, n * F)
+def _function_heights(
+    ground: Callable[[Array], Any], places: Array, normals: bool
+) -> tuple[Array, Array | None]:
+    """Heights and normals at `places (n, 2)`. A function that tells no normals is asked to all four sides as well."""
+    n = len(places)
+    around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]] if normals else [[0, 0]]) * STEP
+    asked = (places + around[:, None]).reshape(-1, 2)
+    found, told = _called(ground, asked), None
+    if isinstance(found, tuple) and len(found) == 2 and np.ndim(found[1]) == 2:
+        found, told = found[0], _array(found[1], (len(asked), 3), "normals")[:n]
+    h = _array(found, (len(asked),), "heights").reshape(-1, n)
+    if told is not None or not normals:
+        return h[0], told
     with np.errstate(all="ignore"):
-        across, along = (h[2] - h[1]) / (2 * STEP), (h[4] - h[3]) / (2 * STEP)
-        normal = np.stack([across, np.ones(n * F), along], axis=1)
-        normal = normal / np.sqrt((normal * normal).sum(-1, keepdims=True))
-    # Where the slope is unknown, as at the edge of a hole, the ground is level.
-    normal = np.where(np.isfinite(normal).all(-1, keepdims=True), normal, [0.0, 1.0, 0.0])
-    normal = quaternion.rotate(quaternion.conjugate(place[:, 3:]), normal).reshape(n, F, 3)
-    height = (h[0] - place[:, 1]).reshape(n, F)
-    for k in range(F):
-        at = entry.column + k * entry.stride
-        control.vectors[instances, at] = height[:, k]
-        control.vectors[instances, at + 1 : at + 4] = normal[:, k]
+        slopes = [
+            _slope((h[k] - h[0]) / STEP, (h[0] - h[k + 1]) / STEP)
+            for k in (1, 3)
+        ]  # fmt: skip
+    return h[0], np.stack([-slopes[0], np.ones(n), -slopes[1]], axis=1)
+
+
+def _slope(ahead: Array, behind: Array) -> Array:
+    """The slope of ground that rises so to both sides: their mean, or the flatter one where an edge is between."""
+    flatter = np.where(~(np.abs(ahead) > np.abs(behind)), ahead, behind)
+    flatter = np.where(np.isfinite(flatter), flatter, np.where(np.isfinite(ahead), ahead, behind))
+    return np.where(np.abs(ahead - behind) <= SMOOTH, 0.5 * (ahead + behind), flatter)
+
+
+def _array(found: Any, shape: tuple[int, ...], what: str) -> Array:
+    try:
+        numbers = np.asarray(found, np.float64)
+    except (TypeError, ValueError):
+        raise ValidationError(f"ground: expected {what} of shape {shape}, got {found!r}") from None
+    if numbers.shape != shape:
+        raise ValidationError(f"ground: expected {what} of shape {shape}, got {numbers.shape}")
+    return numbers
+
+
+def _checked_hits(found: Any, count: int) -> GroundHits:
+    """What a query of someone else gave."""
+    try:
+        heights, normals, hit = found
+    except (TypeError, ValueError):
+        raise ValidationError(f"ground: query must return heights, normals and hit, got {found!r}") from None
+    heights, normals = _array(heights, (count,), "heights"), _array(normals, (count, 3), "normals")
+    return _finished(heights, normals, _array(hit, (count,), "hit") != 0)
+
+
+def _finished(heights: Array, normals: Array | None, hit: Array) -> GroundHits:
+    """Where there is no ground the height is unknown; where its slope is unknown it is level."""
+    hit = hit & np.isfinite(heights)
+    up = np.array([0.0, 1.0, 0.0])
+    if normals is None:
+        normals = np.broadcast_to(up, (len(hit), 3))
+    else:
+        with np.errstate(all="ignore"):
+            x, y, z = normals.T
+            normals = normals / np.sqrt(x * x + y * y + z * z)[:, None]
+        normals = np.where((hit & np.isfinite(normals).all(axis=1))[:, None], normals, up)
+    return GroundHits(np.where(hit, heights, np.nan), normals, hit)

@@ -139,7 +139,21 @@ class JointLimits:
 
     def excess(self, pose: Pose) -> Array:
         """By how many radians each joint is outside its limits, `(..., J)`: the larger one of swing and twist."""
-        _validate.instance("JointLimits.excess", "pose", pose, Pose)
+        x, y, t, rho = self._seen("JointLimits.excess", pose)
+        size = np.hypot(x, y)
+        swung = _angle(size) - _angle(size / np.maximum(rho, 1.0))
+        twisted = np.maximum(_angle(np.abs(t)) - np.maximum(self.twist, NARROWEST), 0.0)
+        return np.where(self.limited, np.maximum(swung, twisted), 0.0)
+
+    def reached(self, pose: Pose) -> Array:
+        """Which joints are at their limits or outside, `(..., J)`."""
+        _, _, t, rho = self._seen("JointLimits.reached", pose)
+        twisted = np.abs(t) > 0.999 * np.sin(np.clip(self.twist, NARROWEST, np.pi) / 2)
+        return self.limited & ((rho > 0.999) | twisted)
+
+    def _seen(self, who: str, pose: Pose) -> tuple[Array, Array, Array, Array]:
+        """Sines of half the swing about x and y and of half the twist, and how far out the swing is: 1 at its limit."""
+        _validate.instance(who, "pose", pose, Pose)
         if pose.joint_count != len(self.limited):
             raise ValidationError(
                 f"JointLimits: they are for {len(self.limited)} joints, the pose has {pose.joint_count}"
@@ -149,11 +163,7 @@ class JointLimits:
         )
         x, y, t = _swing_and_twist(_inside(quaternion.conjugate(self.frame), turn))
         limit = np.sin(np.clip(self.swing, NARROWEST, np.pi) / 2)
-        rho = np.hypot(x / limit[:, 0], y / limit[:, 1])
-        size = np.hypot(x, y)
-        swung = _angle(size) - _angle(size / np.maximum(rho, 1.0))
-        twisted = np.maximum(_angle(np.abs(t)) - np.maximum(self.twist, NARROWEST), 0.0)
-        return np.where(self.limited, np.maximum(swung, twisted), 0.0)
+        return x, y, t, np.hypot(x / limit[:, 0], y / limit[:, 1])
 
 
 def _skeleton(who: str, body: Any) -> Skeleton:

@@ -92,12 +92,17 @@ class Solver:
         mover = hips_of(skeleton, [*tips, *feet])
         self.joints = free = self._free(joints, [*tips, *feet], mover)
         carries = joints is None or skeleton.humanoid.get("hips", -1) == mover
-        moves = mover if mover in free and carries and math.isfinite(self.hips) else -1
+        self.mover = moves = mover if mover in free and carries and math.isfinite(self.hips) else -1
+        """The joint that moves; -1 for none."""
         limited = np.flatnonzero(limits.limited).tolist() if limits is not None else []
         self.tree = joint_tree(skeleton, [*tips, *feet], free, moves, limited)
+        idle = sorted(free - set(self.tree.node))
+        if idle:
+            raise ValidationError(f"Solver.joints: {skeleton.names[idle[0]]!r} carries no effector")
+        self.stiffness = self._stiff(stiffness)
         self._fixed = fixed_arguments(
             skeleton, self.tree, self.effectors, self.floor, limits,
-            centre=self.tree.node.get(mover, 1), stiffness=self._stiff(stiffness), hips=self.hips, damping=damping,
+            centre=self.tree.node.get(mover, 1), stiffness=self.stiffness, hips=self.hips, damping=damping,
         )  # fmt: skip
         self._frames = FramePool(lambda: self._frame(len(tips), len(feet)))
 

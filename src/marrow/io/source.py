@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -137,16 +138,17 @@ class Source:
 def read_bytes(path: Path, shown: object) -> bytes:
     """The whole file; every way it can fail is a `FormatError`."""
     try:
-        if path.is_dir():
+        found = os.stat(path)
+        if stat.S_ISDIR(found.st_mode):
             raise FormatError("is a folder, not a file", path=shown)
-        if not path.is_file() and path.exists():
+        if not stat.S_ISREG(found.st_mode):
             raise FormatError("is not a regular file", path=shown)
-        size = path.stat().st_size
-        if size > MAX_FILE_BYTES:
+        if found.st_size > MAX_FILE_BYTES:
             raise ResourceLimitError(
-                f"is {size} bytes, more than the {MAX_FILE_BYTES} marrow reads", path=shown
+                f"is {found.st_size} bytes, more than the {MAX_FILE_BYTES} marrow reads", path=shown
             )
-        return path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            return file.readall()
     except FileNotFoundError:
         raise MissingFileError("no such file", path=shown) from None
     except (OSError, ValueError) as error:

@@ -66,6 +66,9 @@ def with_tangents(character: Character) -> Character:
     none. One of a coat above the surface counts too: programs that show it need them."""
     if all(_tangent_uv_set(m) is None for m in character.materials):
         return character
+    meshes = (*character.meshes, *(mesh for level in character.reduced for mesh in level.meshes))
+    if all(mesh.tangents is not None or _normal_map_uv_set(mesh, character) is None for mesh in meshes):
+        return character
     report = ReportBuilder()
     known: dict[tuple[int, ...], Tangents] = {}  # one mesh may hang below many nodes
 

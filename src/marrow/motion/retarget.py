@@ -17,6 +17,7 @@ from marrow.animation.additive import additive, sample_shown
 from marrow.animation.frame_budget import check_frames
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
+from marrow.kernels.jobs import thread_count
 from marrow.model import Character, Clip, Pose, Skeleton, Track
 from marrow.model._validate import instance, shown
 from marrow.model.clip import PATHS
@@ -29,13 +30,13 @@ from marrow.motion.foot_ik import plant_feet
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.hand_contacts import keep_hands
 from marrow.motion.ik_joints import follow_limbs
-from marrow.motion.joint_scale import transfer_scale
+from marrow.motion.joint_scale import scales_change, transfer_scale
 from marrow.motion.quality import MotionQuality, motion_quality
-from marrow.motion.retarget_rotations import LocalTracks, transfer_rotations
+from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.retarget_setup import Fit, moved_joints
-from marrow.motion.retarget_translations import places
 from marrow.motion.rig import find_rig
 from marrow.motion.track_copy import MorphMap, copied, lost_joints, map_morphs, same_rig
+from marrow.motion.transfer import Transfer
 from marrow.motion.twist_joints import twist_rotations
 from marrow.printing import warn
 from marrow.report import Kind, Report, ReportBuilder
@@ -59,6 +60,7 @@ def retarget(
     units: float | None = None,
     rate: float | None = None,
     calibration: str = "drop",
+    threads: int | None = None,
 ) -> Clip:
     """The motion of `clip` on another character, whatever its names, axes, proportions and rest pose.
 
@@ -71,6 +73,7 @@ def retarget(
     - `rate`: frames a second; None: the clip's own
     - `calibration`: a T-pose before the motion, as capture software writes it, is left out with a warning; `"keep"` keeps
       it (see `Clip.without_calibration`)
+    - `threads`: how many work on a long clip; None: all cores
 
     The same skeleton gets an exact copy. What cannot be mapped is refused with the joints named.
     """
@@ -78,7 +81,9 @@ def retarget(
     if source is not None:
         instance("retarget", "source", source, Character)
     tool = Retargeter(source or clip.skeleton, onto, map=map, scale=scale, units=units, clip=clip)
-    made = tool.retarget(clip, contacts=contacts, hands=hands, rate=rate, calibration=calibration)
+    made = tool.retarget(
+        clip, contacts=contacts, hands=hands, rate=rate, calibration=calibration, threads=threads
+    )
     for line in tool.calibration_lines:
         warn(f"retarget: {line}")
     return made
@@ -121,7 +126,7 @@ class Retargeter(Fit):
         self.names = names
         self._lines = ReportBuilder()
         self.calibration_lines: list[str] = []
-        self._found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]] = {}
+        self._found: dict[Any, tuple[dict[int, Driver], Transfer]] = {}
         self._given_scale, self._units, self._example = scale, units, clip
         for who, skeleton in zip(names, (self.source, self.target)):
             if not len(skeleton):
@@ -152,9 +157,11 @@ class Retargeter(Fit):
         hands: bool = False,
         rate: float | None = None,
         calibration: str = "drop",
+        threads: int | None = None,
     ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
         instance("retarget", "clip", clip, Clip)
+        thread_count(threads)
         if not (isinstance(contacts, str) and contacts == "auto"):
             contacts = flag("retarget", "contacts", contacts)
         hands = flag("retarget", "hands", hands)
@@ -173,16 +180,17 @@ class Retargeter(Fit):
             made = made if rate is None else made.at_rate(rate)
             return made if self.target_character is None else with_expressions(made, self.target_character)
         if clip.additive:
-            return self._additive(clip, rate)
+            return self._additive(clip, rate, threads)
         times = frame_times(clip, rate)
         check_frames("retarget", clip, len(times), self.target)
-        pose = sample(clip, times)
-        world = self.world(pose)
-        tracks = self._transfer(clip, pose, world)
+        world = self.world(self._few(clip, times, 32))
+        tracks = self._transfer(clip, times, world, threads)
         if self.map.humanoid:
-            if contacts is True or (contacts == "auto" and not self.same_proportions):
+            planted = contacts is True or (contacts == "auto" and not self.same_proportions)
+            pose = sample(clip, times) if planted or hands else None
+            if planted and pose is not None:
                 plant_feet(self, pose, world, tracks, times)
-            if hands and not keep_hands(self, pose, world, tracks, times):
+            if hands and pose is not None and not keep_hands(self, pose, world, tracks, times):
                 self._lines.add("warning", "hands", "an arm has no hand here or there: hands are not kept")
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
@@ -191,7 +199,7 @@ class Retargeter(Fit):
         made = clip.replace(skeleton=self.target, tracks=packed, rate=found)
         return made if self.target_character is None else with_expressions(made, self.target_character)
 
-    def _additive(self, clip: Clip, rate: float | None) -> Clip:
+    def _additive(self, clip: Clip, rate: float | None, threads: int | None) -> Clip:
         """A difference, taken across as the difference it makes to the rest pose."""
         rest = self.source.rest
         times = frame_times(clip, rate)
@@ -201,7 +209,10 @@ class Retargeter(Fit):
         moved = clip_from_poses(clip.name, self.source, whole, times=times)
         base, made = (
             self.retarget(
-                c.replace(events=clip.events if c is moved else ()), contacts=False, calibration="keep"
+                c.replace(events=clip.events if c is moved else ()),
+                contacts=False,
+                calibration="keep",
+                threads=threads,
             )
             for c in (still, moved)
         )
@@ -223,25 +234,29 @@ class Retargeter(Fit):
             clip = cut_calibration(clip)[0]
         return motion_quality(self, clip, result)
 
-    def _transfer(self, clip: Clip, pose: Pose, world: Array) -> LocalTracks:
-        moved = moved_joints(clip)
-        found = self._drivers(world, moved)
-        rotations = transfer_rotations(self.source, pose.rotation, self._from, self.target, found, world)
-        tracks: LocalTracks = {(j, 1): v for j, v in rotations.items()}
-        moves = places(self, clip, pose, rotations, found, world)
-        tracks |= {(j, 0): v.astype(np.float32) for j, v in moves.items()}
-        return tracks | self._scales(clip, pose, found)
+    def _few(self, clip: Clip, times: Array, count: int) -> Pose:
+        """The poses of some frames, `count` or a few more: enough to tell where a body stands and faces."""
+        return sample(clip, times[:: max(len(times) // count, 1)])
+
+    def _transfer(self, clip: Clip, times: Array, world: Array, threads: int | None) -> LocalTracks:
+        found, transfer = self._transfers(world, clip)
+        lift = 0.0
+        if self.map.humanoid:
+            lift = -self.scale * self.ground(self._few(clip, times, 128), world)
+        return transfer.run(clip, times, lift, threads) | self._scales(clip, times, found)
 
     def _twists(self, tracks: LocalTracks) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}
         added = twist_rotations(self.target, self.chains("target"), find_rig(self.target).twists, turned)
         return {(j, 1): v for j, v in added.items()}
 
-    def _scales(self, clip: Clip, pose: Pose, found: Mapping[int, Driver]) -> LocalTracks:
+    def _scales(self, clip: Clip, times: Array, found: Mapping[int, Driver]) -> LocalTracks:
+        if not scales_change(clip):
+            return {}
         body = {j for part in ("root", "hips") if part in self.map for j in self.map[part].source}
         above = {k for j in body for k in self.source.ancestors(j)} if self.map.humanoid else set()
         whole = frozenset(body | above) if self.map.humanoid else frozenset[int]()
-        made = transfer_scale(clip, pose, self.source, self.target, found, whole)
+        made = transfer_scale(clip, sample(clip, times), self.source, self.target, found, whole)
         for names, kind, words in (
             (made.left, "dropped", "joints change their scale, which stays behind"),
             (

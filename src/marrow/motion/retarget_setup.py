@@ -18,11 +18,22 @@ from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
 from marrow.motion.bone_map import BODY, BoneMap, RetargetError
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
-from marrow.motion.posture import Posture, flat_feet, leg_length, model_rotations, posture, rest_posture
+from marrow.motion.motion_posture import motion_posture
+from marrow.motion.posture import (
+    Posture,
+    flat_feet,
+    leg_length,
+    model_rotations,
+    posture,
+    rest_posture,
+    unease,
+)
 from marrow.motion.retarget_rotations import model_of
+from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
 from marrow.motion.soles import find_soles
+from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
 from marrow.report import ReportBuilder
 
@@ -30,6 +41,10 @@ __all__ = ["Fit", "moved_joints"]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
+MOST_TRANSFERS = 32
+"""Ways to move other joints that are kept."""
+MUCH_BETTER = 0.5
+"""A moment of motion takes the place of a rest pose that is twice as far from standing, or more."""
 
 
 class Fit:
@@ -45,7 +60,7 @@ class Fit:
     _example: Clip | None
     _given_scale: float | None
     _units: float | None
-    _found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]]
+    _found: dict[Any, tuple[dict[int, Driver], Transfer]]
 
     def _need_a_body(self) -> None:
         missing = sorted(n for n in BODY if n not in self.map)
@@ -71,6 +86,7 @@ class Fit:
         self.rest_s, self.rest_t = rest_posture(self.source, mine), rest_posture(self.target, theirs)
         self._from = posture(self.source, mine, self.source_character)
         self._to = posture(self.target, theirs, self.target_character)
+        self._stand_in_motion(mine, theirs)
         ankles = [None, None] if self._from.stance and self._to.stance else self._stand(mine, theirs)
         uneasy = not (self._from.stance and self._to.stance)
         roughly, exactly = shares_frames(self.map, self._from, self._to)
@@ -81,6 +97,12 @@ class Fit:
                     "info",
                     "rest pose",
                     f"{who} rests in a moment of motion; the pose its mesh was bound in is used",
+                )
+            elif found.of == "motion":
+                self._lines.add(
+                    "info",
+                    "rest pose",
+                    f"{who} rests in no stance; the moment of its motion in which it stands the straightest is used",
                 )
             elif not found.stance and not self.shared:
                 self._lines.add(
@@ -137,21 +159,40 @@ class Fit:
                 "warning", "map", f"{self.names[0]}: its toes point backwards; left and right may be swapped"
             )
 
+    def _stand_in_motion(self, mine: Chains, theirs: Chains) -> None:
+        """For bodies whose rest and bind poses are no stance: a moment of their motion, where it is clearly more of one."""
+        for k, found in enumerate((self._from, self._to)):
+            if found.stance:
+                continue
+            skeleton, chains = ((self.source, mine), (self.target, theirs))[k]
+            better = motion_posture(skeleton, chains, self._clips(k), (self.rest_s, self.rest_t)[k])
+            if better is None:
+                continue
+            was, now = (unease(p.place, p.frame, chains) for p in (found, better))
+            if now > MUCH_BETTER * was:
+                continue
+            if k == 0:
+                self._from = self.rest_s = better
+            else:
+                self._to = self.rest_t = better
+
+    def _clips(self, k: int) -> list[Clip]:
+        """The motion that is known of the source (0) or the target (1)."""
+        character = (self.source_character, self.target_character)[k]
+        clips = list(character.clips.values()) if character is not None else []
+        return clips if clips or k or self._example is None else [self._example]
+
     def _stand(self, mine: Chains, theirs: Chains) -> list[float | None]:
         """For bodies that rest in a moment of motion: their feet as they stand in their own motion, and how high their
         ankles are then."""
         ankles: list[float | None] = [None, None]
-        for k, (found, skeleton, chains, character) in enumerate(
-            (
-                (self._from, self.source, mine, self.source_character),
-                (self._to, self.target, theirs, self.target_character),
-            )
+        for k, (found, skeleton, chains) in enumerate(
+            ((self._from, self.source, mine), (self._to, self.target, theirs))
         ):
-            clips = list(character.clips.values()) if character is not None else []
-            if k == 0 and not clips and self._example is not None:
-                clips = [self._example]
-            motion = max((c for c in clips if not c.additive), key=lambda c: c.duration, default=None)
-            if found.flat or found.of != "rest pose" or motion is None or motion.duration <= 0:
+            motion = max(
+                (c for c in self._clips(k) if not c.additive), key=lambda c: c.duration, default=None
+            )
+            if found.flat or found.of == "bind pose" or motion is None or motion.duration <= 0:
                 continue
             times = np.linspace(0.0, motion.duration, 128)
             flat = flat_feet(found, skeleton, chains, to_model(skeleton, sample(motion, times)), times)
@@ -198,12 +239,22 @@ class Fit:
             )
         return world
 
-    def _drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
-        """What turns the target's joints in a clip that moves `moved`; clips of one file mostly share it."""
-        key = (world.tobytes(), frozenset(moved))
-        if key not in self._found:
-            self._found[key] = self._find_drivers(world, moved)
-        return self._found[key]
+    def _transfers(self, world: Array, clip: Clip) -> tuple[dict[int, Driver], Transfer]:
+        """What turns the target's joints in a clip, and all that it makes of them; clips of one file mostly share it."""
+        table = clip.tracks.table
+        key = (world.tobytes(), table["target"].tobytes(), table["path"].tobytes())
+        known = self._found.get(key)
+        if known is None:
+            found = self._find_drivers(world, moved_joints(clip))
+            builder = TransferBuilder(self.source, self.target, self._from)
+            builder.turn(found, world)
+            slides = {int(j) for j in np.unique(table["target"][table["path"] == 0])}
+            add_translations(self, builder, found, world, slides)
+            known = found, builder.build()
+            if len(self._found) >= MOST_TRANSFERS:
+                self._found.clear()
+            self._found[key] = known
+        return known
 
     def _find_drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
         found = drivers(self.map, self._from, self._to, world, shared=self.shared)

@@ -25,7 +25,7 @@ def outline_area(points: np.ndarray) -> float:
 
 def split(outline: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
     points = np.array([(x, y, 0.0) for x, y in outline])
-    triangles, owner = triangulate(np.array([0]), np.array([len(points)]), points)
+    triangles, owner = triangulate(np.array([0]), np.array([len(points)]), np.arange(len(points)), points)
     assert (owner == 0).all()
     return points, triangles
 
@@ -63,14 +63,16 @@ def test_stars_of_any_shape_are_covered(radii: list[float]) -> None:
 
 def test_lines_points_and_flat_polygons_do_no_harm() -> None:
     points = np.zeros((14, 3))
-    triangles, owner = triangulate(np.array([0, 1, 3, 9]), np.array([1, 2, 6, 5]), points)
+    triangles, owner = triangulate(
+        np.array([0, 1, 3, 9]), np.array([1, 2, 6, 5]), np.arange(len(points)), points
+    )
     assert owner.tolist() == [2] * 4 + [3] * 3
     assert triangles.min() >= 3
 
 
 def test_triangles_stay_in_the_order_of_their_polygons() -> None:
     points = np.random.default_rng(0).normal(size=(12, 3))
-    _, owner = triangulate(np.array([0, 5, 9]), np.array([5, 4, 3]), points)
+    _, owner = triangulate(np.array([0, 5, 9]), np.array([5, 4, 3]), np.arange(len(points)), points)
     assert owner.tolist() == [0, 0, 0, 1, 1, 2]
 
 

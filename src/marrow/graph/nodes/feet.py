@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from marrow.errors import ValidationError
 from marrow.graph.compiled import FunctionEntry
 from marrow.graph.contacts import contact_columns
-from marrow.graph.ground import GroundEntry
+from marrow.graph.ground_probes import GroundEntry
 from marrow.graph.nodes.base import AnyNode, Names, Node, Value
 from marrow.graph.nodes.function import compile_function
 from marrow.graph.nodes.legs import GROUND, HOLD, SOME_FOOT, compile_legs, find_legs
@@ -91,11 +91,14 @@ class GroundQuery(Node, frozen=True):
     source: AnyNode
     feet: Names
     column: int
+    reach: float
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler
         tips = tuple(c.joint(name, at.path) for name in self.feet)
-        entry = FunctionEntry(at.path, "ground", (), ground=GroundEntry(tips, self.column, LEG_VECTORS))
+        entry = FunctionEntry(
+            at.path, "ground", (), ground=GroundEntry(tips, self.column, LEG_VECTORS, self.reach)
+        )
         return compile_function(c, at, self.source, entry)
 
 
@@ -129,7 +132,7 @@ class FootPlacement(Node, frozen=True):
         tilt = angle(f"{path}.tilt", self.tilt, 0.0, math.pi / 2)
         c.header()
         names = tuple(c.skeleton.names[tip] for tip in legs.tips)
-        asked = GroundQuery(self.source, names, c.vectors + 4)
+        asked = GroundQuery(self.source, names, c.vectors + 4, 2 * self.step)
         return compile_legs(
             c, at, asked, self.weight, legs, GROUND, stretch=self.stretch, most_step=_metres(self.step, f"{path}.step"),
             settle=seconds(self.settle, f"{path}.settle"), most_tilt=tilt,
