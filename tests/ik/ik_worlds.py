@@ -39,13 +39,13 @@ def turned(pose, turns):
 
 
 def frames(skeleton, translation, rotation):
-    """Model-space rotations and places of all joints, in float64."""
+    """Model-space rotations `(..., J, 4)` and places `(..., J, 3)` of all joints, in float64."""
     turns, places = [], []
     for j, p in enumerate(skeleton.parents):
         if p < 0:
-            turns.append(rotation[j])
-            places.append(translation[j])
+            turns.append(rotation[..., j, :])
+            places.append(translation[..., j, :])
         else:
-            turns.append(quaternion.multiply(turns[p], rotation[j]))
-            places.append(places[p] + quaternion.rotate(turns[p], translation[j]))
-    return np.array(turns), np.array(places)
+            turns.append(quaternion.multiply(turns[p], rotation[..., j, :]))
+            places.append(places[p] + quaternion.rotate(turns[p], translation[..., j, :]))
+    return np.stack(turns, -2), np.stack(places, -2)
