@@ -22,24 +22,28 @@ __all__ = ["contests"]
 
 TRIMESH = "trimesh (no skins, no clips)"
 # How much of trimesh's time marrow may take from file to Character, without the cache.
-AGAINST_TRIMESH = {"BrainStem.glb": 0.5, "Soldier.glb": 0.5, "Fox.glb": 1.0}
+AGAINST_TRIMESH = 0.5
 UFBX = "ufbx alone (the scene read, its motion baked)"
 # Seconds for an FBX file, with the start of the process it is read in and without.
 COLD_FBX = {"maya_kenney_character_7700_binary.fbx": 120e-3, "Samba_Dancing.fbx": 170e-3}
 WARM_FBX = {"maya_kenney_character_7700_binary.fbx": 45e-3, "Samba_Dancing.fbx": 100e-3}
 # How much of ufbx's own time marrow may take for many files at once.
 MANY_FBX = 3.0
-FROM_CACHE = 5e-3
+FROM_CACHE = 3e-3
 INFO_PROCESS = 0.5
 
 
 def contests() -> list[Contest]:
-    """The corpus's characters where they are there (`make corpus`), and the mannequin as a GLB."""
+    """Every glTF file of the corpus where it is there (`make corpus`), an FBX, and the mannequin as a GLB."""
     folder = Path(tempfile.mkdtemp(prefix="marrow-bench-"))
     os.environ["MARROW_CACHE"] = str(folder / "cache")
     save(mannequin(), folder / "mannequin.glb")
-    wanted = [corpus_folder() / name for name in (*AGAINST_TRIMESH, *COLD_FBX)]
-    files = [file for file in wanted if file.is_file()] + [folder / "mannequin.glb"]
+    corpus = corpus_folder()
+    files = [
+        *sorted(corpus.glob("*.glb")),
+        *(corpus / name for name in COLD_FBX if (corpus / name).is_file()),
+    ]
+    files.append(folder / "mannequin.glb")
     small = next((file for file in files if file.name == "Fox.glb"), files[-1])
     many = sorted(corpus_folder().glob("*.fbx"))
     return [
@@ -50,7 +54,8 @@ def contests() -> list[Contest]:
 
 
 def _loading(file: Path) -> list[Contest]:
-    found = []
+    found: list[Contest] = []
+    of_corpus = file.parent == corpus_folder()
     if file.suffix == ".fbx":
         start = Contest(f"{file.name}, with the start of its reader", "file", 1, goal=COLD_FBX.get(file.name))
         start.entries["marrow"] = lambda: _cold(file)
@@ -66,11 +71,10 @@ def _loading(file: Path) -> list[Contest]:
             cold.notes.append(f"{name} cannot read it")
         else:
             cold.entries[name] = call
-            if name == TRIMESH and file.name in AGAINST_TRIMESH:
-                cold.goals[name] = AGAINST_TRIMESH[file.name]
+            if name == TRIMESH and of_corpus:
+                cold.goals[name] = AGAINST_TRIMESH
     load(file)
-    known = file.name in AGAINST_TRIMESH or file.name in COLD_FBX
-    warm = Contest(f"{file.name}, from the cache", "file", 1, goal=FROM_CACHE if known else None)
+    warm = Contest(f"{file.name}, from the cache", "file", 1, goal=FROM_CACHE if of_corpus else None)
     warm.entries["marrow"] = lambda: load(file)
     return [*found, cold, warm]
 
