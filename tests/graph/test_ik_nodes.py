@@ -221,17 +221,28 @@ def test_what_is_shown_does_not_depend_on_who_looks():
 
 
 def test_rates_agree_once_settled():
-    poses = []
-    for rate in (10.0, 60.0, 240.0):
-        graph = reaching(
-            IKEffector("@left_hand", "hand"), source=mw.graph.PoseNode("idle", 0.2), limits="clips"
-        )
-        one = still(rate, 1.0, graph)
-        poses.append(one.pose)
+    source, poses = mw.graph.PoseNode("idle", 0.2), []
+    for rate, seconds in ((10.0, 40.0), (60.0, 7.0), (240.0, 7.0)):
+        one = mw.Animator(hero(), reaching(IKEffector("@left_hand", "hand"), source=source))
+        for _ in range(round(rate * seconds)):
+            one.update(1 / rate)
+        poses.append(one.pose.rotation.astype(float))
         assert np.abs(frames(one.pose, "@left_hand")[0] - HAND).max() < 1e-4
     for other in poses[:2]:
-        turned = angle(other.rotation.astype(float), poses[2].rotation.astype(float))
-        assert turned.max() < np.radians(0.5)
+        assert angle(other, poses[2]).max() < np.radians(1.0)
+
+
+def test_a_target_that_went_away_and_came_back_leaves_nothing_behind():
+    graph = reaching(IKEffector("@left_hand", "hand"), source=mw.graph.PoseNode("idle", 0.2))
+    stayed, went = still(60.0, 6.0, graph), mw.Animator(hero(), graph)
+    for k in range(120):
+        went["hand"] = np.add(HAND, (0.4 * np.sin(k / 10), 0.3 * np.sin(k / 15), 0.0))
+        went.update(1 / 60)
+    went["hand"] = HAND
+    for _ in range(480):
+        went.update(1 / 60)
+    turned = angle(stayed.pose.rotation.astype(float), went.pose.rotation.astype(float))
+    assert turned.max() < np.radians(2.0)
 
 
 def test_limits_hold_while_targets_go_round():

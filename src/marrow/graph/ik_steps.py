@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.ik.plan import TURN_WEIGHT
-from marrow.kernels.ik.rows import IkRows, put_solved, state_size, take_poses
+from marrow.kernels.ik.rows import TICK, IkRows, put_solved, state_size, take_poses
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
@@ -27,9 +27,9 @@ REACHED = np.array([1e-3, 1e-2, 1e-2], np.float32)
 """Metres and radians from a target, its rotation and its aim, from which on it counts as missed."""
 CLOSER = 0.99
 """What is missing must become less than this part of what it was, or what was found is not taken."""
-MEMORY = 2.0
-"""Seconds in which what was done to a pose is forgotten: an update begins where the last one ended, that much closer to the
-pose. So a body returns to the pose as far as its targets let it, at the same speed at any rate of updates."""
+LEFT = 1 - TICK / 2.0
+"""What is left of what was done to a pose after `TICK`: it is forgotten in two seconds. An update begins where the last one
+ended, that much closer to the pose: so a body returns to the pose as far as its targets let it."""
 POSTURE = 1e-6
 """The part of the posture's weight that counts in an update that begins where the last one ended."""
 SPEED = 3.0
@@ -115,7 +115,7 @@ def _solve(
         "memory": memory, "values": state.values, "constants": control.compiled.tables.constants, "place": state.place,
         "parents": solver.skeleton.parents, **vars(step.targets), "Jp": control.compiled.bank.layout.joints, "at": at,
         "kept": kept, "state": _state(step), "mover": solver.mover, "keeps": int(step.steps > 0),
-        "forget": 1 / MEMORY, "jump": JUMP * solver.tree.size,
+        "left": LEFT, "jump": JUMP * solver.tree.size,
     }  # fmt: skip
     for begin in range(0, len(instances), BLOCK):
         part = slice(begin, min(begin + BLOCK, len(instances)))

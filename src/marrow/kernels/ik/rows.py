@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 from marrow.kernels.language.annotations import ANY, E, J, K, N, Out, f4, f8, i4, i8
-from marrow.kernels.language.elementary import cos, exp, sin
+from marrow.kernels.language.elementary import cos, sin
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.operations.limbs import ready_states
 from marrow.kernels.operations.spatial import (
@@ -45,13 +45,16 @@ AT, TURNED, AIMS, BENDS = 1, 2, 4, 8
 """Which parts of a target are given: a place, a rotation, a place to aim at, a place to bend towards."""
 REFS = 13
 """Values of a target: its four parts, three numbers each (the rotation is a vector: axis times radians), and its weight."""
+TICK = 1 / 60
+"""Seconds after which a little of what was done to a pose is forgotten."""
 WORLD = -2
 """The space that is the world; -1 is model space, others are joints."""
 
 
 def state_size(turning: int, effectors: int) -> int:
-    """Numbers that are kept: whether there is something, the move of the hips, the turns of joints, the places of goals."""
-    return 4 + 4 * turning + 3 * effectors
+    """Numbers that are kept: whether there is something, the move of the hips, the turns of joints, the places of goals,
+    and the seconds that were not yet counted for forgetting."""
+    return 5 + 4 * turning + 3 * effectors
 
 
 class IkRows(NamedTuple):
@@ -68,7 +71,7 @@ class IkRows(NamedTuple):
     place: f8[ANY, ANY]
     stamps: i8[N]
     since: f8[N]
-    """Seconds since the update before, for what is forgotten in them."""
+    """Seconds since the update before."""
     weights: f8[N]
     parents: i4[J]
     refs: i4[E, 13]
@@ -97,8 +100,8 @@ class IkRows(NamedTuple):
     mover: int
     keeps: int
     """Whether the next update begins where this one ends."""
-    forget: float
-    """The part of what was done to a pose that is forgotten in a second."""
+    left: float
+    """The part of what was done to a pose that is left after `TICK` seconds."""
     jump: float
     """Metres: a goal that moved further since the update before is sought from the pose again."""
 
@@ -250,17 +253,32 @@ def take_poses(work: IkRows, first: int, last: int) -> int:
             if work.parts[k] & 1 == 1 and length_of(minus(p, was)) > work.jump:
                 warm = False
         work.warm[n] = 1 if warm else 0
+        row[new + work.state - 1] = 0.0
         if warm:
             found += 1
-            left = exp(max(-max(work.since[n], 0.0) * work.forget, -80.0))
+            clock = row[old + work.state - 1] + max(work.since[n], 0.0)
+            # A little at a time, as long as it takes: so all rates of updates come to the same.
+            left = 1.0
+            if clock > TICK - 1e-4:
+                left, clock = work.left, min(clock - TICK, TICK)
+            row[new + work.state - 1] = clock
             if work.mover >= 0:
                 for c in range(3):
                     work.out_translation[n, work.mover, c] += left * row[old + 1 + c]
             for k in range(len(work.turning)):
                 j, at = work.turning[k], old + 4 + 4 * k
-                own = local_rotation(row, work.at, work.Jp, j)
-                turn = (row[at], row[at + 1], row[at + 2], row[at + 3])
-                q = multiplied(own, mixed_turn((0.0, 0.0, 0.0, 1.0), turn, left))
+                side = left if row[at + 3] >= 0.0 else -left
+                # Of any length: the solver brings rotations to unit length.
+                turn = (
+                    side * row[at],
+                    side * row[at + 1],
+                    side * row[at + 2],
+                    side * row[at + 3] + (1.0 - left),
+                )
+                own = (
+                    work.rotation[n, j, 0], work.rotation[n, j, 1], work.rotation[n, j, 2], work.rotation[n, j, 3]
+                )  # fmt: skip
+                q = multiplied(own, turn)
                 work.out_rotation[n, j, 0], work.out_rotation[n, j, 1] = q[0], q[1]
                 work.out_rotation[n, j, 2], work.out_rotation[n, j, 3] = q[2], q[3]
     return found
