@@ -52,6 +52,7 @@ class IkTargets:
     reaches: Array
     strengths: Array
     turning: Array
+    used: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +141,7 @@ def _solve(
         put_solved(work, 0, n)
 
 
-def _room(N: int, J: int, E: int) -> dict[str, Array]:
+def _room(N: int, J: int, E: int) -> dict[str, Any]:
     """Poses, goals and what is found for N instances."""
     shapes = {
         "translation": (N, J, 3), "rotation": (N, J, 4), "scale": (N, J, 3), "goals": (N, E, 17),
@@ -187,17 +188,19 @@ def _come_to_rest(
     here = work._asdict()
     before = _found(solver, here, 0, warm=True)
     was, now = (_missing(solver, here["goals"], r) for r in (before, residuals))
-    turn, move = room["out_rotation"][lost], room["out_translation"][lost]
-    # Half the angle between rotations is about the distance of their quaternions.
-    begin = np.where(
-        _dot(here["out_rotation"], turn)[..., None] < 0, -here["out_rotation"], here["out_rotation"]
-    )
+    joints = work.turning
+    turn, begin = room["out_rotation"][lost[:, None], joints], here["out_rotation"][:, joints]
+    begin = np.where(_dot(begin, turn)[..., None] < 0, -begin, begin)
     way = turn - begin
+    # Half the angle between rotations is about the distance of their quaternions.
     largest = 2 * np.sqrt(_dot(way, way).max(axis=1))
     share = np.minimum(1.0, SPEED * dt / np.maximum(largest, 1e-6)).astype(np.float32)
-    share = np.where(now > CLOSER * was, np.float32(0), share)[:, None, None]
-    room["out_rotation"][lost] = begin + share * way
-    room["out_translation"][lost] = here["out_translation"] + share * (move - here["out_translation"])
+    share = np.where(now > CLOSER * was, np.float32(0), share)
+    room["out_rotation"][lost[:, None], joints] = begin + share[:, None, None] * way
+    if solver.mover >= 0:
+        start = here["out_translation"][:, solver.mover]
+        move = room["out_translation"][lost, solver.mover] - start
+        room["out_translation"][lost, solver.mover] = start + share[:, None] * move
 
 
 def _dot(a: Array, b: Array) -> Array:

@@ -100,7 +100,7 @@ def limits_of(c: Compiler, limits: Limits, margin: float, path: str) -> JointLim
             c.joint(name, f"{path}.limits")
     with _told_at(f"{path}.limits"):
         if isinstance(limits, Mapping):
-            return JointLimits.given(c.skeleton, {**limits})
+            return JointLimits.given(c.skeleton, dict[str | int, JointLimit](limits))
         clips = [clip for clip in c.character.clips.values() if not clip.additive]
         return JointLimits.from_clips(c.character, clips, margin=margin)
 
@@ -189,6 +189,7 @@ def compile_ik(
         reaches=np.array([metres for _, metres in reaches], np.float32),
         strengths=np.array([e.weights for e in solved], np.float32).reshape(E, 4),
         turning=np.array(turning, np.int32),
+        used=np.zeros(0, np.int32) if solver is None else solver.tree.joints[1:],
     )
     kept = c.keep(padded(1 + 2 * state_size(len(turning), E)))
     step = IkStep(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from marrow.kernels.language.annotations import ANY, E, J, K, N, Out, f4, f8, i4, i8
+from marrow.kernels.language.annotations import ANY, B, E, J, K, N, Out, f4, f8, i4, i8
 from marrow.kernels.language.elementary import cos, sin
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.operations.limbs import ready_states
@@ -86,6 +86,8 @@ class IkRows(NamedTuple):
     """Metres from the joint `centres` (-1: none) from which on a place is too far away to be sought where it is."""
     strengths: f4[E, 4]
     turning: i4[K]
+    used: i4[B]
+    """The joints that the solver looks at: no others are taken over."""
     translation: Out[f4[N, J, 3]]
     rotation: Out[f4[N, J, 4]]
     scale: Out[f4[N, J, 3]]
@@ -232,7 +234,8 @@ def take_poses(work: IkRows, first: int, last: int) -> int:
     found = 0
     for n in range(first, last):
         i, row = work.instances[n], work.memory[work.rows[n]]
-        for j in range(len(work.parents)):
+        for k in range(len(work.used)):
+            j = work.used[k]
             for c in range(3):
                 t = row[work.at + c * work.Jp + j]
                 work.translation[n, j, c] = t
