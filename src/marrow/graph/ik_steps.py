@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["IkStep", "IkTargets", "solve_step"]
 
 Array = NDArray[Any]
-BLOCK = 256
+BLOCK = 1024
 """Instances that are solved for together: what they need stays in the cache."""
 REACHED = np.array([1e-3, 1e-2, 1e-2], np.float32)
 """Metres and radians from a target, its rotation and its aim, from which on it counts as missed."""

@@ -100,7 +100,9 @@ def limits_of(c: Compiler, limits: Limits, margin: float, path: str) -> JointLim
             c.joint(name, f"{path}.limits")
     with _told_at(f"{path}.limits"):
         if isinstance(limits, Mapping):
-            return JointLimits.given(c.skeleton, dict[str | int, JointLimit](limits))
+            return JointLimits.given(
+                c.skeleton, {c.skeleton.index(name): limit for name, limit in limits.items()}
+            )
         clips = [clip for clip in c.character.clips.values() if not clip.additive]
         return JointLimits.from_clips(c.character, clips, margin=margin)
 
