@@ -224,9 +224,13 @@ class _Server:
 
 def _folder_of(library: str) -> list[str]:
     """The folder that a package lies in, if it is installed; finding it does not import it. Where Python was started
-    (an empty entry of its path) is not looked at: what lies there runs for nobody else."""
-    found = PathFinder.find_spec(library, [p for p in sys.path if p])
-    return [str(Path(p).parent) for p in (found and found.submodule_search_locations) or ()][:1]
+    (an empty entry of its path) is not looked at: what lies there runs for nobody else. A script or a folder of data by
+    the same name is not it."""
+    for folder in filter(None, sys.path):
+        found = PathFinder.find_spec(library, [folder])
+        if found is not None and found.loader is not None and found.submodule_search_locations:
+            return [str(Path(found.submodule_search_locations[0]).parent)]
+    return []
 
 
 def _widen(*pipes: IO[bytes] | None) -> None:
