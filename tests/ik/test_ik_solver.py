@@ -7,6 +7,8 @@ from ik_worlds import chain, frames, random_skeleton, turned
 import marrow as mw
 from marrow.errors import MarrowError, UnknownNameError, ValidationError, WrongTypeError
 from marrow.ik import Effector, Goal, JointLimit, JointLimits, Solver
+from marrow.kernels.ik.solve import ik_solve
+from marrow.kernels.language.kernel import FramePool
 from marrow.math import quaternion
 from marrow.samples import mannequin
 
@@ -334,3 +336,27 @@ def test_what_cannot_be_meant_is_said_in_words():
         Effector("j2", position=-1)
     with pytest.raises(ValidationError, match="joints"):
         Solver(skeleton, ["j2"], limits=JointLimits.given(chain([1.0]), {"j0": JointLimit(swing=0.5)}))
+
+
+class Plainly:
+    """A frame that the kernel runs as Python, lane formulas in NumPy."""
+
+    def __init__(self, frame):
+        self.frame, self.sizes, self.put = frame, frame.sizes, frame.put
+
+    def run(self):
+        ik_solve.run_plainly(self.frame)
+
+
+def test_python_gives_the_bits_of_machine_code(monkeypatch):
+    skeleton = chain([0.3, 0.4], names=("upper", "mid", "tip"))
+    bent = turned(skeleton.rest, np.array([[0.4, 0, 0], [-0.8, 0.1, 0], [0, 0, 0]]))
+    limits = JointLimits.given(skeleton, {"mid": JointLimit(swing=(0.5, 0.9), twist=0.1)})
+    reach = Effector("tip", rotation=0.5, aim=0.3, pole=0.2, soft=0.05)
+    solver = Solver(skeleton, [reach], limits=limits, floor=["tip"], steps=2)
+    goal = {"tip": Goal((0.1, 0.6, 0.2), (0.1, 0.2, 0.3, 0.9), (1.0, 0.5, 0.0), (0.2, 0.3, 0.9))}
+    compiled = solver.solve(bent, goal, floor=(0, 1, 0, 0.65))
+    monkeypatch.setattr(solver, "_frames", FramePool(lambda: Plainly(solver._frame(1, 1))))
+    plain = solver.solve(bent, goal, floor=(0, 1, 0, 0.65))
+    assert plain.pose == compiled.pose
+    np.testing.assert_array_equal(plain.distance, compiled.distance)
