@@ -51,7 +51,7 @@ class ReportLine:
 class Report(Sequence[ReportLine]):
     """The lines an importer wrote, in order. Empty when the file needed nothing.
 
-    `Report.later(make)` has the lines that `make` gives when somebody looks: some take longer to find than the file to read.
+    `Report.later(make)` has the lines that `make` gives when somebody looks: some take longer to find than a file to read.
     """
 
     __slots__ = ("_lines", "_make")

@@ -226,6 +226,10 @@ class GpuEvaluator(PoseEvaluator):
         threads: int = 1,
     ) -> None:
         """See `PoseEvaluator.run`. `memory` may be an array, which is then carried to the GPU and back."""
+        if instances is not None:
+            instances = np.ascontiguousarray(instances, np.int64)
+            if instances.size and (instances[0] < 0 or instances[-1] >= len(program)):
+                raise unsound(program, int(instances[0] if instances[0] < 0 else instances[-1]), 0)
         count = len(program) if instances is None else len(instances)
         if not count:
             return

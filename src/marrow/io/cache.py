@@ -20,11 +20,11 @@ import contextlib
 import hashlib
 import os
 import re
+import time
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Thread
 
 import msgspec
 
@@ -48,7 +48,8 @@ _LIBRARIES = {
     "USD": {"usd_core": "pxr"},
     "glTF": {"DracoPy": "DracoPy", "meshoptimizer": "meshoptimizer"},
 }
-_PART, _MOST_THREADS = 1 << 19, 4
+_SETTLED, _MOST_DIGESTS = 3_000_000_000, 1000
+_digests: dict[tuple[int, ...], bytes] = {}
 _REFERENCES = msgspec.json.Decoder(list[tuple[str, str | None]])
 
 
@@ -157,25 +158,20 @@ def _digest(*parts: bytes | memoryview) -> str:
     return state.hexdigest()
 
 
-def _digest_of_parts(data: bytes | memoryview) -> bytes:
-    """The SHA-256 of those of the parts of a file. Those of a large one are made on several threads: that is most of what a
-    load from the cache takes."""
-    view = memoryview(data)
-    parts = [view[at : at + _PART] for at in range(0, len(view), _PART)]
-    found = [b""] * len(parts)
-    numbers = iter(range(len(parts)))
-
-    def work() -> None:
-        for k in numbers:  # each goes to one of the threads
-            found[k] = hashlib.sha256(parts[k]).digest()
-
-    helpers = [Thread(target=work) for _ in range(min(len(parts), os.cpu_count() or 1, _MOST_THREADS) - 1)]
-    for helper in helpers:
-        helper.start()
-    work()
-    for helper in helpers:
-        helper.join()
-    return b"".join(found)
+def _content_digest(source: Source) -> bytes:
+    """The SHA-256 of a source. To make it is most of what a load from the cache takes: that of a file that has lain
+    still is kept as long as the system says that it is the same file, written at the same time."""
+    known = _digests.get(source.identity) if source.identity is not None else None
+    if known is not None:
+        return known
+    found = hashlib.sha256(source.data).digest()
+    # A file that was written just now may be written again before its times show it.
+    if source.identity is not None and time.time_ns() - max(source.identity[-2:]) > _SETTLED:
+        while len(_digests) >= _MOST_DIGESTS:
+            with contextlib.suppress(KeyError, StopIteration, RuntimeError):  # another thread was quicker
+                del _digests[next(iter(_digests))]
+        _digests[source.identity] = found
+    return found
 
 
 def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | None:
@@ -190,7 +186,7 @@ def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | Non
     # The name of the file is part of the result: a character without a name of its own is called after it.
     made_by = [format_name, __version__, VERSION, _importer_stamp(), _libraries(format_name), repr(options)]
     head = msgspec.json.encode([*made_by, ascii(source.path.name), len(source.data)])
-    key = _digest(head, _digest_of_parts(source.data))
+    key = _digest(head, _content_digest(source))
     return Entry(place / f"{key}{cache_folder.ENTRY_SUFFIX}", source, key)
 
 

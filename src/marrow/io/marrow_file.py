@@ -315,8 +315,8 @@ def read(source: Source, options: LoadOptions) -> Character:
 
 
 def read_container(container: Container, path: str | Path | None = None, *, own: bool = False) -> Character:
-    """The character in an open container; whatever does not fit together is a `FormatError`. `own`: this process or one like it
-    wrote the file, of a character that was whole, and nobody else could have: it is not checked again."""
+    """The character in an open container; whatever does not fit together is a `FormatError`. `own`: this process or one
+    like it wrote the file, of a character that was whole, and nobody else could have: it is not checked again."""
     try:
         document = _DOCUMENT.decode(container.metadata.get("character", ""))
         character = _character_in(document, container, trusted if own else _checked)
@@ -446,10 +446,10 @@ def _target_in(
             arrays[field] = found
     if "positions" not in arrays:
         raise ValidationError(f"MorphTarget({target.name!r}).positions missing")
-    found: MorphTarget = make(
+    made: MorphTarget = make(
         MorphTarget, name=target.name, channel=target.channel, full_weight=target.full_weight, **arrays
     )
-    return found
+    return made
 
 
 def _table_in(columns: Array) -> Array:

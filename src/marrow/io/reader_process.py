@@ -2,15 +2,14 @@
 
 No file can crash, hang or exhaust the caller. A process that has started is kept for the next file, since
 starting takes longer than most files do: there it waits with its libraries loaded and splits off a worker for
-each file, with limits on that worker's time and memory (`marrow.io.reader_worker`). It ends when it was idle for a
-while, and at once when its parent does, however that comes about.
+each file, with limits on that worker's time and memory (`marrow.io.reader_worker`). Threads that load at once have one
+each; a few are kept. It ends when it was idle for a while, and at once when its parent does, however that comes about.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib.util
 import json
 import os
 import signal
@@ -20,6 +19,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -215,8 +215,9 @@ class _Server:
 
 
 def _folder_of(library: str) -> list[str]:
-    """The folder that a package lies in, if it is installed; finding it does not import it."""
-    found = importlib.util.find_spec(library)
+    """The folder that a package lies in, if it is installed; finding it does not import it. Where Python was started
+    (an empty entry of its path) is not looked at: what lies there runs for nobody else."""
+    found = PathFinder.find_spec(library, [p for p in sys.path if p])
     return [str(Path(p).parent) for p in (found and found.submodule_search_locations) or ()][:1]
 
 

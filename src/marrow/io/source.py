@@ -77,12 +77,17 @@ class Source:
     neighbours: dict[Path, bytes] = field(default_factory=dict)
     references: dict[str, bytes | None] = field(default_factory=dict)
     alone: bool = False
+    identity: tuple[int, ...] | None = None
+    """Which file it is and when it was written, where the system tells: device, number, size, times in nanoseconds."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, allow_outside: bool = False) -> Source:
         """Reads the file, or says why it cannot be read."""
         p = Path(path)
-        return cls(p, _note(p, read_bytes(p, path)), allow_outside)
+        data, found = _read(p, path)
+        # Elsewhere the last of these says when it was made, and the other can be set back.
+        identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        return cls(p, _note(p, data), allow_outside, identity=identity if os.name == "posix" else None)
 
     @classmethod
     def of_bytes(cls, data: bytes, name: str) -> Source:
@@ -137,6 +142,11 @@ class Source:
 
 def read_bytes(path: Path, shown: object) -> bytes:
     """The whole file; every way it can fail is a `FormatError`."""
+    return _read(path, shown)[0]
+
+
+def _read(path: Path, shown: object) -> tuple[bytes, os.stat_result]:
+    """The whole file, and what the system said of it before."""
     try:
         found = os.stat(path)
         if stat.S_ISDIR(found.st_mode):
@@ -148,7 +158,8 @@ def read_bytes(path: Path, shown: object) -> bytes:
                 f"is {found.st_size} bytes, more than the {MAX_FILE_BYTES} marrow reads", path=shown
             )
         with open(path, "rb", buffering=0) as file:
-            return file.readall()
+            found = os.fstat(file.fileno())
+            return file.readall(), found
     except FileNotFoundError:
         raise MissingFileError("no such file", path=shown) from None
     except (OSError, ValueError) as error:

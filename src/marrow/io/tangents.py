@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import ValidationError
 from marrow.math.elementary import dot
 from marrow.model import Character, Material, Mesh
+from marrow.model._asset import twin
 from marrow.model._validate import owned
 from marrow.report import ReportBuilder
 
@@ -94,11 +95,11 @@ def with_tangents(character: Character) -> Character:
             )
         if made.undefined:
             report.add("warning", place, f"{made.undefined} vertices have no UV area to define a tangent")
-        return mesh.replace(tangents=made.values)
+        return twin(mesh, tangents=made.values)
 
     changed = character.with_meshes(completed)
     lines = report.build()
-    return changed.replace(report=character.report + lines) if len(lines) else character
+    return twin(changed, report=character.report + lines) if len(lines) else character
 
 
 def generate_tangents(mesh: Mesh, *, uv_set: int = 0) -> Mesh:

@@ -19,6 +19,7 @@ __all__ = [
     "BACK",
     "FIXED",
     "MULTIPLY",
+    "PLACE",
     "SHARE",
     "SLIDE",
     "SLOT",
@@ -38,8 +39,11 @@ WIDE = 20
 MULTIPLY, BACK, FIXED, SHARE, WRITE, SLIDE = range(6)
 """What the steps `(step, to, a, b, c)` do; `a`, `b` and `to` are where slots begin:
 `MULTIPLY` to = a b; `BACK` to = a^-1 b; `FIXED` to = a constants[b]; `SHARE` to = the share constants[c] of the way from a to b;
-`WRITE` to = constants[b] a, a 4 x 4 matrix, written to the track that begins at c; `SLIDE` the translation a, less
-constants[b..b+3], through a 3 x 3 matrix, plus three more, written to the track that begins at c."""
+`WRITE` to = constants[b] a, a 4 x 4 matrix, written to the track c; `SLIDE` the translation a, less three constants[b], through a
+3 x 3 matrix, plus three more, written to the track c."""
+PLACE = 9
+"""Numbers of a place: its track, where its float64 numbers begin (a point, an offset, two affine matrices), the first and the
+count of its links in the source, of those that turn the offset and of those above it; whether it stands on the ground."""
 
 
 class TransferWork(NamedTuple):
@@ -55,6 +59,7 @@ class TransferWork(NamedTuple):
     links: i8[ANY]
     places: i8[ANY]
     numbers: f8[ANY]
+    starts: i8[ANY]
     out: Out[f4[ANY]]
     room: Out[f4[ANY]]
     wide: Out[f8[ANY]]
@@ -175,12 +180,12 @@ def mapped(numbers, at, x, y, z):
     )
 
 
-def place(work, p, i):
+def place(work, p, i, lift):
     """Where a joint goes in lane `i`, in float64: a point carried by joints of the source and brought to the target, less what the
     target's own joints carry it aside, as seen from the joints above it."""
-    at, numbers = work.places[8 * p + 1], work.numbers
+    at, numbers = work.places[PLACE * p + 1], work.numbers
     x, y, z = numbers[at], numbers[at + 1], numbers[at + 2]
-    first, count = work.places[8 * p + 2], work.places[8 * p + 3]
+    first, count = work.places[PLACE * p + 2], work.places[PLACE * p + 3]
     for k in range(count):
         link = 4 * (first + k)
         t, r, s = work.links[link], work.links[link + 1], work.links[link + 2]
@@ -188,14 +193,16 @@ def place(work, p, i):
         x, y, z = turned(work.room, r, i, x, y, z, 1.0)
         x, y, z = x + work.room[t + i], y + work.room[t + 16 + i], z + work.room[t + 32 + i]
     x, y, z = mapped(numbers, at + 6, x, y, z)
-    first, count = work.places[8 * p + 4], work.places[8 * p + 5]
+    if work.places[PLACE * p + 8] == 1:
+        y += lift
+    first, count = work.places[PLACE * p + 4], work.places[PLACE * p + 5]
     ax, ay, az = numbers[at + 3], numbers[at + 4], numbers[at + 5]
     for k in range(count):
         ax, ay, az = turned(work.room, work.links[4 * (first + k) + 1], i, ax, ay, az, 1.0)
     if count > 0:
         x, y, z = x - ax, y - ay, z - az
     x, y, z = mapped(numbers, at + 18, x, y, z)
-    first, count = work.places[8 * p + 6], work.places[8 * p + 7]
+    first, count = work.places[PLACE * p + 6], work.places[PLACE * p + 7]
     for k in range(count):
         link = 4 * (first + k)
         t, r, s, known = work.links[link], work.links[link + 1], work.links[link + 2], work.links[link + 3]
@@ -210,9 +217,10 @@ def place(work, p, i):
 
 
 @kernel
-def transfer_motion(work: TransferWork, first: int, last: int) -> None:
-    """The frames `first..last`, of which the first is a multiple of 16. `room` holds the rest poses in its slots; it, `wide` and `keys`
-    are for the kernel's own use."""
+def transfer_motion(work: TransferWork, lift: float, first: int, last: int) -> None:
+    """The frames `first..last`, of which the first is a multiple of 16. `starts` says where tracks begin in `out`, `lift` how much
+    higher the places over the ground are. `room` holds the rest poses in its slots; it, `wide` and `keys` are for the kernel's own
+    use."""
     T = len(work.query)
     for n in range((last - first + 15) // 16):
         f0 = first + 16 * n
@@ -233,6 +241,7 @@ def transfer_motion(work: TransferWork, first: int, last: int) -> None:
             step, to, a = work.steps[5 * k], work.steps[5 * k + 1], work.steps[5 * k + 2]
             b, c = work.steps[5 * k + 3], work.steps[5 * k + 4]
             if step == WRITE:
+                c = work.starts[c]
                 if whole == 16:
                     write(to, a, b, f0, c, work, work.out)
                 else:
@@ -240,6 +249,7 @@ def transfer_motion(work: TransferWork, first: int, last: int) -> None:
                     for j in range(4 * whole):
                         work.out[c + 4 * f0 + j] = work.room[144 + j]
             elif step == SLIDE:
+                c = work.starts[c]
                 if whole == 16:
                     slide(a, b, f0, c, work, work.out)
                 else:
@@ -254,10 +264,10 @@ def transfer_motion(work: TransferWork, first: int, last: int) -> None:
                 fixed(to, a, b, c, work)
             else:
                 share(to, a, b, c, work)
-        for p in range(len(work.places) // 8):
-            base = work.places[8 * p]
+        for p in range(len(work.places) // PLACE):
+            base = work.starts[work.places[PLACE * p]]
             for i in range(whole):
-                x, y, z = place(work, p, i)
+                x, y, z = place(work, p, i, lift)
                 w, at = WIDE + 48 * p + i, base + 3 * (f0 + i)
                 work.wide[w], work.wide[w + 16], work.wide[w + 32] = x, y, z
                 work.out[at], work.out[at + 1], work.out[at + 2] = x, y, z

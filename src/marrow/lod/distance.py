@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marrow.kernels.jobs import Job, thread_count, worth
 from marrow.kernels.nearest_points import convex_bounds, fit_tree, nearest_on_surface
 
-__all__ = ["Pieces", "SurfaceTree", "farthest", "nearest_share"]
+__all__ = ["SurfaceParts", "SurfaceTree", "farthest", "nearest_share"]
 
 Array = NDArray[Any]
 LEAF = 4
@@ -73,8 +73,8 @@ class SurfaceTree:
 
     def distances(self, points: Array, guess: Array, *, threads: int = 1, enough: float = 0.0) -> Array:
         """How far `points (P, 3)` are from the surface, `(P,)` float32. `guess (P,)` int32 holds triangles that may be
-        near (in the tree's order; -1 for no idea), and afterwards those that are. A point that is nearer than `enough` may be
-        nearer than is said, but no farther: who looks for the worst need not know more of the others."""
+        near (in the tree's order; -1 for no idea), and afterwards those that are. A point that is nearer than `enough`
+        may be nearer than is said, but no farther: who looks for the worst need not know more of the others."""
         square = np.empty(len(points), np.float32)
         frame = self._search.frame
         frame.sizes.pop("P", None)
@@ -87,8 +87,8 @@ class SurfaceTree:
         return np.sqrt(square)
 
     def bounds(self, corners: Array, near: Array, *, threads: int = 1) -> Array:
-        """How far any point of triangles `(T, 3, 3)` is from the surface at most, by the triangles `near (T, 3)` of it alone,
-        `(T,)` float32."""
+        """How far any point of triangles `(T, 3, 3)` is from the surface at most, by the triangles `near (T, 3)` of it
+        alone, `(T,)` float32."""
         square = np.empty(len(corners), np.float32)
         places = np.ascontiguousarray(corners, np.float32).reshape(-1, 9)
         frame = convex_bounds.frame(
@@ -112,7 +112,7 @@ def nearest_share(corners: Array, points: Array) -> Array:
     return share / np.maximum(share.sum(axis=1, keepdims=True), 1e-30)
 
 
-class Pieces(NamedTuple):
+class SurfaceParts(NamedTuple):
     """A surface in parts: the triangle `owner (N,)` each is of, the shares of that triangle's corners in each of its own
     `(N, 3, 3)` float32, and triangles of another surface that may be near them `(N, 3)` int32."""
 
@@ -121,7 +121,7 @@ class Pieces(NamedTuple):
     near: Array
 
     @classmethod
-    def whole(cls, near: Array) -> Pieces:
+    def whole(cls, near: Array) -> SurfaceParts:
         """All triangles of a surface as they are."""
         return cls(np.arange(len(near)), np.tile(np.eye(3, dtype=np.float32), (len(near), 1, 1)), near)
 
@@ -130,21 +130,21 @@ class Pieces(NamedTuple):
         of = places[self.owner]
         return sum(self.share[:, :, k, None] * of[:, None, k] for k in range(3))  # type: ignore[return-value]
 
-    def __getitem__(self, which: Any) -> Pieces:  # type: ignore[override]
-        return Pieces(self.owner[which], self.share[which], self.near[which])
+    def some(self, which: Array) -> SurfaceParts:
+        return SurfaceParts(self.owner[which], self.share[which], self.near[which])
 
-    def split(self, there: Array) -> Pieces:
+    def split(self, there: Array) -> SurfaceParts:
         """Each in four; `there (N, 3)` is near the middles of their edges."""
         middle = (self.share + np.roll(self.share, -1, axis=1)) / 2
-        return Pieces(np.tile(self.owner, 4), _split(self.share, middle), _split(self.near, there))
+        return SurfaceParts(np.tile(self.owner, 4), _split(self.share, middle), _split(self.near, there))
 
 
 def farthest(
-    tree: SurfaceTree, places: Array, pieces: Pieces, floor: float, *, threads: int = 1
-) -> tuple[float, Pieces]:
-    """An upper bound of how far any point of triangles `places (F, 3, 3)` is from the surface of `tree`, at most two per cent
-    above the truth or `floor`. `pieces` are parts of the triangles to begin with; those that told the bound are handed back:
-    they tell it in a pose like this one at once.
+    tree: SurfaceTree, places: Array, pieces: SurfaceParts, floor: float, *, threads: int = 1
+) -> tuple[float, SurfaceParts]:
+    """An upper bound of how far any point of triangles `places (F, 3, 3)` is from the surface of `tree`, at most two per
+    cent above the truth or `floor`. `pieces` are parts of the triangles to begin with; those that told the bound are handed
+    back: they tell it in a pose like this one at once.
 
     Where all corners are near one triangle, no point between them is farther from it than they are: that distance is
     convex. Elsewhere a distance changes no faster than the point moves, and no point is farther from all corners than the
@@ -152,16 +152,16 @@ def farthest(
     """
     corners, worst, done = pieces.corners(places), floor, []
     left = tree.bounds(corners, pieces.near, threads=threads) > worst
-    done.append(pieces[~left])
-    corners, pieces = corners[left], pieces[left]
+    done.append(pieces.some(~left))
+    corners, pieces = corners[left], pieces.some(left)
     off = _distances(tree, corners, pieces.near, threads)
     for _ in range(SPLITS):
         worst = max(worst, float(off.max(initial=0.0)))
         bound = _bounds(corners, off, pieces.near)
         left = bound > CLOSE * worst
         left[left] = tree.bounds(corners[left], pieces.near[left], threads=threads) > worst
-        done.append(pieces[~left])
-        bound, corners, off, pieces = bound[left], corners[left], off[left], pieces[left]
+        done.append(pieces.some(~left))
+        bound, corners, off, pieces = bound[left], corners[left], off[left], pieces.some(left)
         if not len(bound) or len(bound) > MOST_OPEN:
             break
         middle = (corners + np.roll(corners, -1, axis=1)) / 2  # ab, bc, ca
@@ -169,7 +169,7 @@ def farthest(
         found = _distances(tree, middle, there, threads)
         corners, off, pieces = _split(corners, middle), _split(off, found), pieces.split(there)
     worst = max(worst, float(off.max(initial=0.0)))
-    kept = Pieces(*(np.concatenate(parts) for parts in zip(*done, pieces)))
+    kept = SurfaceParts(*(np.concatenate(parts) for parts in zip(*done, pieces)))
     return max(CLOSE * worst, float(_bounds(corners, off, pieces.near).max(initial=0.0))), kept
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from marrow.kernels.jobs import thread_count
 from marrow.lod.clip_poses import ClipPoses, at_rest, cut_pose, posed
-from marrow.lod.distance import Pieces, SurfaceTree, farthest
+from marrow.lod.distance import SurfaceParts, SurfaceTree, farthest
 from marrow.lod.meshoptimizer import drawn_parts
 from marrow.model import Character, Pose
 
@@ -164,8 +164,8 @@ class _Probe:
         if worst <= NOTHING * self.metric.size():
             return worst
         bound, metric = worst, self.metric
-        out: Pieces | None = None
-        back: Pieces | None = None
+        out: SurfaceParts | None = None
+        back: SurfaceParts | None = None
         for pose in poses[: metric.bounded]:
             theirs, ours = posed(metric.character, pose), self._level_positions(pose)
             self.tree.fit(ours)
@@ -176,16 +176,16 @@ class _Probe:
         return bound
 
     def _farthest(
-        self, tree: SurfaceTree, places: Array, pieces: Pieces | None, floor: float
-    ) -> tuple[float, Pieces]:
+        self, tree: SurfaceTree, places: Array, pieces: SurfaceParts | None, floor: float
+    ) -> tuple[float, SurfaceParts]:
         if pieces is None or len(pieces.owner) > MOST_PIECES:
-            pieces = Pieces.whole(np.full((len(places), 3), -1, np.int32))
+            pieces = SurfaceParts.whole(np.full((len(places), 3), -1, np.int32))
         return farthest(tree, places, pieces, floor, threads=self._threads)
 
     def _measured(self, theirs: Array, ours: Array, enough: float = 0.0) -> Measured:
         self.tree.fit(ours)
         self.metric.tree.fit(theirs)
-        how = {"threads": self._threads, "enough": enough}
+        how: dict[str, Any] = {"threads": self._threads, "enough": enough}
         return Measured(
             self.tree.distances(theirs[self.metric.used], self.guess_out, **how),
             self.metric.tree.distances(self._points(ours), self.guess_back, **how),
@@ -196,8 +196,8 @@ class _Probe:
         return float((out + measured.back.mean()) / 2)
 
     def worst_poses(self, seen: dict[int, Measured], count: int) -> list[int]:
-        """Up to `count` candidate poses that are not `seen` yet, in which the level is farthest off at some places: those that
-        came out worst so far, and others spread over the character. The worst pose comes first."""
+        """Up to `count` candidate poses that are not `seen` yet, in which the level is farthest off at some places: those
+        that came out worst so far, and others spread over the character. The worst pose comes first."""
         metric, motion = self.metric, self.metric.motion
         others = np.setdiff1d(np.arange(len(motion)), list(seen))
         if len(others) <= count:

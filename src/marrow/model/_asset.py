@@ -70,20 +70,20 @@ def exchanged(asset: T, changes: dict[str, Any]) -> T:
 def twin(asset: T, **changes: Any) -> T:
     """A copy with some fields exchanged for values that are known to be right: nothing is checked again."""
     other = object.__new__(type(asset))
-    kept = asset.__dict__
-    other.__dict__.update({name: kept[name] for name in _defaults(type(asset))}, **changes)
+    kept, kind = asset.__dict__, type(asset)
+    other.__dict__.update({name: kept[name] for name in _defaults(kind)}, **changes)  # type: ignore[arg-type]
     return other
 
 
 def trusted(kind: type[T], **values: Any) -> T:
     """An asset of values that are known to be right: nothing is checked, what is left out has its default."""
     out = object.__new__(kind)
-    out.__dict__.update(_defaults(kind), **values)
+    out.__dict__.update(_defaults(kind), **values)  # type: ignore[arg-type]
     return out
 
 
 @cache
-def _defaults(kind: type) -> dict[str, Any]:
+def _defaults(kind: Any) -> dict[str, Any]:
     return {f.name: f.default for f in fields(kind)}
 
 

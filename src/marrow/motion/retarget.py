@@ -26,6 +26,7 @@ from marrow.motion.arguments import flag, optional
 from marrow.motion.bone_map import BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.calibration import checked_calibration, cut_calibration
 from marrow.motion.expressions import with_expressions
+from marrow.motion.fit_cache import recall, remember
 from marrow.motion.foot_ik import plant_feet
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.hand_contacts import keep_hands
@@ -36,7 +37,6 @@ from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.retarget_setup import Fit, moved_joints
 from marrow.motion.rig import find_rig
 from marrow.motion.track_copy import MorphMap, copied, lost_joints, map_morphs, same_rig
-from marrow.motion.transfer import Transfer
 from marrow.motion.twist_joints import twist_rotations
 from marrow.printing import warn
 from marrow.report import Kind, Report, ReportBuilder
@@ -126,18 +126,30 @@ class Retargeter(Fit):
         self.names = names
         self._lines = ReportBuilder()
         self.calibration_lines: list[str] = []
-        self._found: dict[Any, tuple[dict[int, Driver], Transfer]] = {}
-        self._given_scale, self._units, self._example = scale, units, clip
+        self._given_scale, self._units, self._example, self._by_example = scale, units, clip, False
         for who, skeleton in zip(names, (self.source, self.target)):
             if not len(skeleton):
                 raise RetargetError(f"{who} has no skeleton: there are no joints that move")
         moved = sorted(moved_joints(clip)) if clip is not None and len(clip.tracks) else None
-        self.exact = map is None and scale is None and same_rig(self.source, self.target, moved)
+        given = map if isinstance(map, BoneMap) else None
+        known = map is None or given is not None  # what a dict or a file says may have changed
+        key = (names, scale, units, None if moved is None else tuple(moved))
+        if known and recall(self, source, onto, given, key):
+            return
+        self._fit(map, moved)
+        if known and not self._by_example:
+            remember(self, source, onto, given, key)
+
+    def _fit(self, map: BoneMap | Mapping[str, Any] | str | Path | None, moved: list[int] | None) -> None:
+        self._found = {}
+        self.exact = map is None and self._given_scale is None and same_rig(self.source, self.target, moved)
         if self.exact:
             self.map = map_bones_by_name(self.source, self.target)
             return
         if map is None:
-            self.map = map_bones(self.source, self.target, moved=moved, motion=names[0], character=names[1])
+            self.map = map_bones(
+                self.source, self.target, moved=moved, motion=self.names[0], character=self.names[1]
+            )
         else:
             self.map = as_map(map, self.source, self.target)
         for note in self.map.notes:
@@ -183,8 +195,12 @@ class Retargeter(Fit):
             return self._additive(clip, rate, threads)
         times = frame_times(clip, rate)
         check_frames("retarget", clip, len(times), self.target)
-        world = self.world(self._few(clip, times, 32))
-        tracks = self._transfer(clip, times, world, threads)
+        # Enough frames to tell where a body stands and faces.
+        few = sample(clip, times[:: max(len(times) // 128, 1)])
+        world = self.world(few)
+        found, transfer = self._transfers(world, clip)
+        lift = -self.scale * self.ground(few, world) if self.map.humanoid else 0.0
+        tracks = transfer.run(clip.tracks, times, lift, threads) | self._scales(clip, times, found)
         if self.map.humanoid:
             planted = contacts is True or (contacts == "auto" and not self.same_proportions)
             pose = sample(clip, times) if planted or hands else None
@@ -194,9 +210,9 @@ class Retargeter(Fit):
                 self._lines.add("warning", "hands", "an arm has no hand here or there: hands are not kept")
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
-        found = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
+        made_rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
-        made = clip.replace(skeleton=self.target, tracks=packed, rate=found)
+        made = clip.replace(skeleton=self.target, tracks=packed, rate=made_rate)
         return made if self.target_character is None else with_expressions(made, self.target_character)
 
     def _additive(self, clip: Clip, rate: float | None, threads: int | None) -> Clip:
@@ -233,17 +249,6 @@ class Retargeter(Fit):
         if result.duration < clip.duration - 1e-6:  # it was made without the frames before the motion
             clip = cut_calibration(clip)[0]
         return motion_quality(self, clip, result)
-
-    def _few(self, clip: Clip, times: Array, count: int) -> Pose:
-        """The poses of some frames, `count` or a few more: enough to tell where a body stands and faces."""
-        return sample(clip, times[:: max(len(times) // count, 1)])
-
-    def _transfer(self, clip: Clip, times: Array, world: Array, threads: int | None) -> LocalTracks:
-        found, transfer = self._transfers(world, clip)
-        lift = 0.0
-        if self.map.humanoid:
-            lift = -self.scale * self.ground(self._few(clip, times, 128), world)
-        return transfer.run(clip, times, lift, threads) | self._scales(clip, times, found)
 
     def _twists(self, tracks: LocalTracks) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}

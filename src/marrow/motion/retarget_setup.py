@@ -3,6 +3,7 @@ the turn from one's world to the other's."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
 from marrow.math import quaternion
+from marrow.math.elementary import dot
 from marrow.model import Character, Clip, Pose, Skeleton
+from marrow.model._derived import derived
 from marrow.model.clip import PATHS
-from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
+from marrow.motion.alignment import Driver, drivers, lies, shares_frames, world_turn
 from marrow.motion.bone_map import BODY, BoneMap, RetargetError
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
 from marrow.motion.motion_posture import motion_posture
@@ -58,6 +61,8 @@ class Fit:
     names: tuple[str, str]
     _lines: ReportBuilder
     _example: Clip | None
+    _by_example: bool
+    exact: bool
     _given_scale: float | None
     _units: float | None
     _found: dict[Any, tuple[dict[int, Driver], Transfer]]
@@ -75,7 +80,10 @@ class Fit:
             )
 
     def chains(self, side: Literal["source", "target"]) -> dict[str, tuple[int, ...]]:
-        return {c.name: getattr(c, side) for c in self.map}
+        found: dict[str, tuple[int, ...]] = derived(
+            self.map, side, lambda: {c.name: getattr(c, side) for c in self.map}
+        )
+        return found
 
     def _plan(self) -> None:
         if not self.map.humanoid:
@@ -87,6 +95,7 @@ class Fit:
         self._from = posture(self.source, mine, self.source_character)
         self._to = posture(self.target, theirs, self.target_character)
         self._stand_in_motion(mine, theirs)
+        self.upright = None if lies(self.rest_s) else world_turn(self.rest_s, self.rest_t)
         ankles = [None, None] if self._from.stance and self._to.stance else self._stand(mine, theirs)
         uneasy = not (self._from.stance and self._to.stance)
         roughly, exactly = shares_frames(self.map, self._from, self._to)
@@ -180,7 +189,10 @@ class Fit:
         """The motion that is known of the source (0) or the target (1)."""
         character = (self.source_character, self.target_character)[k]
         clips = list(character.clips.values()) if character is not None else []
-        return clips if clips or k or self._example is None else [self._example]
+        if clips or k or self._example is None:
+            return clips
+        self._by_example = True  # another clip may tell another posture
+        return [self._example]
 
     def _stand(self, mine: Chains, theirs: Chains) -> list[float | None]:
         """For bodies that rest in a moment of motion: their feet as they stand in their own motion, and how high their
@@ -222,22 +234,30 @@ class Fit:
             self._lines.add("info", "units", f"lengths of {self.names[0]} are taken {self.scale:.4g} times")
 
     def world(self, pose: Pose) -> Array:
+        """The turn from the source's world to the target's; `pose` are frames of its motion."""
         if not self.map.humanoid:
             return quaternion.identity(dtype=np.float64)
+        if self.upright is None:
+            world = world_turn(self.rest_s, self.rest_t, self._motion_up(pose))
+        else:
+            world = self.upright
+        angle = math.degrees(2 * math.atan2(math.hypot(*world[:3].tolist()), abs(float(world[3]))))
+        if angle > 1:
+            self._lines.add(
+                "info", "axes", f"{self.names[0]} faces another way; it is turned by {angle:.0f} degrees"
+            )
+        return world
+
+    def _motion_up(self, pose: Pose) -> Array:
+        """The mean direction of the spine in a motion."""
         hips = self.map["hips"].source[0]
         few = pose[:: max(len(pose) // 32, 1)]
         turned = model_of(self.source, few, hips)[..., :3]
         rest = self.rest_s.rotation[hips]
         up = quaternion.rotate(quaternion.conjugate(rest), self.rest_s.frame[:, 1])
         size = np.linalg.norm(turned, axis=-2, keepdims=True)
-        motion_up = (turned / np.where(size > 0, size, 1) @ up).mean(axis=0)
-        world = world_turn(self.rest_s, self.rest_t, motion_up)
-        angle = float(np.degrees(quaternion.angle(world, quaternion.identity(dtype=np.float64))))
-        if angle > 1:
-            self._lines.add(
-                "info", "axes", f"{self.names[0]} faces another way; it is turned by {angle:.0f} degrees"
-            )
-        return world
+        mean: Array = (turned / np.where(size > 0, size, 1) @ up).mean(axis=0)
+        return mean
 
     def _transfers(self, world: Array, clip: Clip) -> tuple[dict[int, Driver], Transfer]:
         """What turns the target's joints in a clip, and all that it makes of them; clips of one file mostly share it."""
@@ -250,7 +270,7 @@ class Fit:
             builder.turn(found, world)
             slides = {int(j) for j in np.unique(table["target"][table["path"] == 0])}
             add_translations(self, builder, found, world, slides)
-            known = found, builder.build()
+            known = found, builder.build(clip.tracks)
             if len(self._found) >= MOST_TRANSFERS:
                 self._found.clear()
             self._found[key] = known
@@ -296,20 +316,19 @@ class Fit:
         does not say how high ankles are (a BVH's, a moment of motion), the feet that stand do."""
         few = pose[:: max(len(pose) // 128, 1)]
         points = feet_points(self.source, few, self.chains("source"), self.feet_s)
-        place = quaternion.rotate(world, points.place)
-        heights = (place[..., 1] - points.rest).min(axis=(1, 2))
-        low = float(np.percentile(heights, 5))
+        up = quaternion.rotate(quaternion.conjugate(world), np.array([0.0, 1.0, 0.0]))
+        heights = (dot(points.place, up) - points.rest).min(axis=(1, 2))
+        near = heights.min() > -0.3 * points.leg and heights.max() < 1.5 * points.leg
+        low = 0.0 if near else float(np.percentile(heights, 5))
         if not (abs(low) < 0.3 * points.leg or 0 < low < 1.5 * points.leg):
             self._lines.add(
                 "info", "ground",
                 f"the feet of {self.names[0]} stand at {low * self.source_metres:.2f} m; that is taken as the ground",
             )  # fmt: skip
             return low
-        steps = (
-            np.linalg.norm(np.diff(place, axis=0), axis=-1).min(axis=(1, 2)) if len(few) > 2 else np.zeros(0)
-        )
-        if self.sure_of_ankles or not len(steps):
+        if self.sure_of_ankles or len(few) <= 2:
             return 0.0
+        steps = np.linalg.norm(np.diff(points.place, axis=0), axis=-1).min(axis=(1, 2))
         slow = steps <= np.percentile(steps, 30)
         low = float(np.percentile(heights[1:][slow], 10))
         return float(low) if abs(low) < 0.12 * points.leg else 0.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marrow.math import affine, quaternion
 from marrow.motion.alignment import Driver
 from marrow.motion.bone_map import PARTS
-from marrow.motion.transfer import Place, TransferBuilder
+from marrow.motion.transfer import JointPlace, TransferBuilder
 
 if TYPE_CHECKING:
     from marrow.motion.retarget_setup import Fit
@@ -57,13 +57,13 @@ def _of_body(
         if source in slides:
             after = fit.rest_t.place[root] - turn @ fit.rest_s.place[source]
             matrix = np.column_stack([turn, after])
-            builder.place(root, Place(source, np.zeros(3), matrix, seen=_out_of_rest(fit, root)))
+            builder.place(root, JointPlace(source, np.zeros(3), matrix, seen=_out_of_rest(fit, root)))
             done.add(root)
     builder.place(carrier, _hips_place(fit, turn, carrier, root if root in found else -1))
     return done
 
 
-def _hips_place(fit: Fit, turn: Array, carrier: int, root: int) -> Place:
+def _hips_place(fit: Fit, turn: Array, carrier: int, root: int) -> JointPlace:
     """Where the target's hips are: the middle between the hip joints, its height over the ankles and its way scaled by the
     length of the legs."""
     hips_s = fit.map["hips"].source[0]
@@ -85,7 +85,7 @@ def _hips_place(fit: Fit, turn: Array, carrier: int, root: int) -> Place:
     above = tuple(reversed(fit.target.ancestors(carrier)))
     moving = root in above
     seen = np.eye(3, 4) if moving else _out_of_rest(fit, carrier)
-    return Place(
+    return JointPlace(
         hips_s,
         inside,
         np.column_stack([turn, after]),
@@ -115,10 +115,12 @@ def _offset(fit: Fit, s: int, t: int) -> tuple[Array, Array, Array]:
     return fit.source.rest.translation[s], matrix, fit.target.rest.translation[t]
 
 
-def _top_place(fit: Fit, s: int, t: int) -> Place:
+def _top_place(fit: Fit, s: int, t: int) -> JointPlace:
     """The way of a joint without a parent, in model space. A BVH's rest pose has it at zero, whatever its height; there
     the place itself counts, elsewhere how far it is from rest."""
     after = np.zeros(3)
     if float(np.abs(fit.rest_s.place[s]).max()) > 1e-9 and fit.scale != 1:
         after = fit.rest_t.place[t] - fit.rest_s.place[s] * fit.scale
-    return Place(s, np.zeros(3), np.column_stack([np.eye(3) * fit.scale, after]), seen=_out_of_rest(fit, t))
+    return JointPlace(
+        s, np.zeros(3), np.column_stack([np.eye(3) * fit.scale, after]), seen=_out_of_rest(fit, t)
+    )

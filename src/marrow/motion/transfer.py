@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from marrow.kernels import motion_transfer as kernel
 from marrow.kernels.jobs import Job, thread_count, worth
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.math import quaternion
-from marrow.model import Clip, Skeleton
+from marrow.model import Skeleton, Tracks
 from marrow.motion.alignment import Driver
 from marrow.motion.posture import Posture
 from marrow.motion.retarget_rotations import LocalTracks, left_matrix, right_matrix
 from marrow.motion.tree import is_above, path_down
 
-__all__ = ["Place", "Transfer", "TransferBuilder"]
+__all__ = ["JointPlace", "Transfer", "TransferBuilder"]
 
 Array = NDArray[Any]
 SECONDS_PER_STEP = 6e-9
@@ -34,7 +35,7 @@ CHUNK = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JointPlace:
     """Where a joint of the target goes: `point (3,)`, carried by the source joint `source`, through `matrix (3, 4)`, less
     `aside (3,)` turned as the target joint `carrier` is (-1: nothing), then through `seen (3, 4)` and out of the `above`
     joints of the target, outermost first. `grounded`: its height is over the ground of a clip."""
@@ -49,65 +50,66 @@ class Place:
     grounded: bool = False
 
 
-@dataclass(frozen=True, eq=False)
 class Transfer:
-    """The arguments of the kernel that are the same for all clips which move the same joints. `tracks` are those it writes,
-    as joint and path; `slot_of (J, 3)` is where translation, rotation and scale of a source joint go (-1: nowhere)."""
+    """The kernel made ready for clips whose tracks move the same joints in the same order. `written` are the tracks it
+    makes, as joint and path."""
 
-    tracks: tuple[tuple[int, int], ...]
-    slot_of: Array
-    room: Array
-    steps: Array
-    constants: Array
-    links: Array
-    places: Array
-    numbers: Array
-    grounded: Array
+    def __init__(
+        self, tracks: Tracks, written: tuple[tuple[int, int], ...], slots: Array, work: dict[str, Array]
+    ) -> None:
+        """`slots (J, 3)` is where translation, rotation and scale of a source joint go in the room (-1: nowhere)."""
+        self.written = written
+        table = tracks.table
+        known = np.flatnonzero(table["path"] < 3)
+        to = slots[table["target"][known], table["path"][known]]
+        work["reads"] = np.stack([known, to], axis=1)[to >= 0].astype(np.int64).reshape(-1)
+        self._work = work
+        self._room = work.pop("room")
+        self._widths = np.array([4 if path == 1 else 3 for _, path in written], np.int64)
+        self._places = len(work["places"]) // kernel.PLACE
+        steps = len(work["steps"]) // 5 + len(work["reads"]) // 2 + 8 * self._places
+        self._seconds = steps * SECONDS_PER_STEP
+        self._frames = FramePool(self._frame)
 
-    def run(self, clip: Clip, times: Array, lift: float, threads: int | None) -> LocalTracks:
-        """The tracks of a clip at `times (T,)`. `lift` is how much higher the places over the ground are."""
-        T, table = len(times), clip.tracks.table
-        widths = [4 if path == 1 else 3 for _, path in self.tracks]
-        starts = np.concatenate([[0], np.cumsum(widths)]) * T
-        steps, places, numbers = self.steps.copy(), self.places.copy(), self.numbers.copy()
-        written = np.flatnonzero(steps[:, 0] >= kernel.WRITE)
-        steps[written, 4] = starts[steps[written, 4]]
-        places[:, 0] = starts[places[:, 0]]
-        numbers[places[:, 1] + 13] += lift * self.grounded
-        joints = np.flatnonzero(table["path"] < 3)
-        slots = self.slot_of[table["target"][joints], table["path"][joints]]
-        used = slots >= 0
-        reads = np.stack([joints[used], slots[used]], axis=1).astype(np.int64)
+    def _frame(self) -> CallFrame:
+        frame = kernel.transfer_motion.frame()
+        for name, array in (self._work | self._own()).items():
+            frame.put_one(f"work.{name}", array)
+        return frame
+
+    def _own(self) -> dict[str, Array]:
+        """What each thread has for itself."""
+        wide = np.zeros(kernel.WIDE + 48 * self._places)
+        return {"room": self._room.copy(), "wide": wide, "keys": np.zeros(16, np.int64)}
+
+    def run(self, tracks: Tracks, times: Array, lift: float, threads: int | None) -> LocalTracks:
+        """What `tracks` give at `times (T,)`. `lift` is how much higher the places over the ground are."""
+        T = len(times)
+        starts = np.zeros(len(self.written) + 1, np.int64)
+        np.cumsum(self._widths * T, out=starts[1:])
         out = np.empty(int(starts[-1]), np.float32)
-        frame = kernel.transfer_motion.frame(
-            work=kernel.TransferWork(
-                table, clip.tracks.times, clip.tracks.values, np.ascontiguousarray(times, np.float64), reads.reshape(-1),
-                steps.reshape(-1), self.constants, self.links, places.reshape(-1), numbers, out,
-                *self._own(),
-            ),
-            first=0, last=T,
-        )  # fmt: skip
-        seconds = T * (len(reads) + len(steps) + 8 * len(places)) * SECONDS_PER_STEP
-        workers = 1 if worth(seconds, 2) == 1 else worth(seconds, thread_count(threads))
-        if workers == 1 or T <= CHUNK:
+        frame = self._frames.take()
+        for name, array in (
+            ("table", tracks.table), ("times", tracks.times), ("values", tracks.values), ("query", times),
+            ("starts", starts), ("out", out),
+        ):  # fmt: skip
+            frame.lend(f"work.{name}", array)
+        frame.put(lift=lift, first=0, last=T)
+        seconds = T * self._seconds
+        workers = 1 if T <= CHUNK or worth(seconds, 2) == 1 else worth(seconds, thread_count(threads))
+        if workers == 1:
             frame.run()
         else:
             job = Job(frame, "first", "last")
-            rooms = [self._own() for _ in range(workers - 1)]
-            job.own(
-                {
-                    f"work.{name}": [room[k] for room in rooms]
-                    for k, name in enumerate(("room", "wide", "keys"))
-                }
-            )
+            others = [self._own() for _ in range(workers - 1)]
+            job.own({f"work.{name}": [own[name] for own in others] for name in ("room", "wide", "keys")})
             job.run(0, T, step=CHUNK, workers=workers)
+        self._frames.give(frame)
+        at = starts.tolist()
         return {
-            key: out[starts[k] : starts[k + 1]].reshape(T, widths[k]) for k, key in enumerate(self.tracks)
+            key: out[at[k] : at[k + 1]].reshape(T, 4 if key[1] == 1 else 3)
+            for k, key in enumerate(self.written)
         }
-
-    def _own(self) -> tuple[Array, Array, Array]:
-        """What each thread has for itself."""
-        return self.room.copy(), np.zeros(kernel.WIDE + 48 * len(self.places)), np.zeros(16, np.int64)
 
 
 class TransferBuilder:
@@ -123,21 +125,20 @@ class TransferBuilder:
         self._links: list[tuple[int, int, int, int]] = []
         self._places: list[list[int]] = []
         self._numbers: list[Array] = []
-        self._grounded: list[bool] = []
         self._tracks: list[tuple[int, int]] = []
         self._made: dict[Any, int] = {}
         self._placed: dict[int, int] = {}
 
-    def build(self) -> Transfer:
-        def whole(parts: list[Any], kind: Any, *shape: int) -> Array:
-            return np.array(parts, kind).reshape(-1, *shape)
-
-        return Transfer(
-            tuple(self._tracks), self._slot_of, np.concatenate(self._room), whole(self._steps, np.int64, 5),
-            np.concatenate(self._constants or [np.zeros(0)]).astype(np.float32), whole(self._links, np.int64),
-            whole(self._places, np.int64, 8), np.concatenate(self._numbers or [np.zeros(0)]),
-            np.array(self._grounded, np.float64),
-        )  # fmt: skip
+    def build(self, tracks: Tracks) -> Transfer:
+        """For clips with such tracks."""
+        work = {
+            name: np.array(rows, np.int64).reshape(-1)
+            for name, rows in (("steps", self._steps), ("links", self._links), ("places", self._places))
+        }
+        work["constants"] = np.concatenate([np.zeros(0), *self._constants]).astype(np.float32)
+        work["numbers"] = np.concatenate([np.zeros(0), *self._numbers])
+        work["room"] = np.concatenate(self._room)
+        return Transfer(tracks, tuple(self._tracks), self._slot_of, work)
 
     # -- slots ----------------------------------------------------------------------------------------------------
     def _slot(self, value: Array | tuple[()] = ()) -> int:
@@ -240,7 +241,7 @@ class TransferBuilder:
         self._steps.append((kernel.SLIDE, 0, self._read(source, 0), at, len(self._tracks)))
         self._tracks.append((joint, 0))
 
-    def place(self, joint: int, place: Place) -> None:
+    def place(self, joint: int, place: JointPlace) -> None:
         """Where a joint goes. Places of the joints above it come before."""
         at = sum(map(len, self._numbers))
         self._numbers += [place.point, place.aside, place.matrix.reshape(-1), place.seen.reshape(-1)]
@@ -258,6 +259,5 @@ class TransferBuilder:
             row += [len(self._links), len(chain)]
             self._links += chain
         self._placed[joint] = len(self._places)
-        self._places.append(row)
-        self._grounded.append(place.grounded)
+        self._places.append([*row, int(place.grounded)])
         self._tracks.append((joint, 0))

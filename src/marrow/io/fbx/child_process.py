@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import ufbx
+from marrow.io.fbx.ufbx_import import ufbx  # isort: skip
 
 from marrow.io.fbx.blocks import Blocks, Buffer
 from marrow.io.fbx.scene_walk import walk_scene

@@ -78,14 +78,14 @@ class FbxMaterials:
         normal = self._texture(pbr.normal_map, place) or self._texture(fbx.normal_map, place)
         if normal is None and fbx.bump[1] >= 0:
             self.report.add("dropped", place, "its bump map is not a normal map and was left out")
-        metalness = float(np.clip(_number(pbr.metalness, 0.0), 0, 1))
-        roughness = float(np.clip(_number(pbr.roughness, 1.0), 0, 1))
+        metalness = _share(_number(pbr.metalness, 0.0))
+        roughness = _share(_number(pbr.roughness, 1.0))
         made = Material(
             material.name,
-            (*(float(np.clip(c * factor, 0, 1)) for c in color), opacity),  # type: ignore[arg-type]
+            (*(_share(c * factor) for c in color), opacity),  # type: ignore[arg-type]
             metallic=metalness if metal is None else 1.0,
             roughness=roughness if rough is None else 1.0,
-            emissive=tuple(float(np.clip(c * glow, 0, 1)) for c in emission),  # type: ignore[arg-type]
+            emissive=tuple(_share(c * glow) for c in emission),  # type: ignore[arg-type]
             base_color_texture=base,
             metallic_roughness_texture=self._with_metallic_roughness(rough, metal),
             normal_texture=normal,
@@ -179,6 +179,10 @@ class _Slots:
 
     def __getattr__(self, name: str) -> Slot:
         return self._slots.get(name, (None, -1, False))
+
+
+def _share(value: float) -> float:
+    return min(max(float(value), 0.0), 1.0)
 
 
 def _number(slot: Slot, default: float) -> float:

@@ -164,8 +164,8 @@ class PlainStack(msgspec.Struct):
 
     A row of `nodes` is a node, the keys of its translation, rotation and scale, and where it turns plainly the angles at
     its rotation's keys; of `sampled` a node, times, and its transform at each; of `properties` an element, a name, keys,
-    and for a morph that goes on beyond its keys its times and values over the whole stack (-1: it does not). One without `step`
-    was not baked."""
+    and for a morph that goes on beyond its keys its times and values over the whole stack (-1: it does not). One without
+    `step` was not baked."""
 
     name: str
     animated: list[tuple[int, str]]

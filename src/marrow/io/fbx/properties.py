@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
-
 from marrow.animation.visibility import VISIBILITY
 from marrow.io.fbx.keyed_properties import SHOWN
 from marrow.io.fbx.keys import FbxKeys, cut

@@ -16,7 +16,7 @@ from marrow.io.fbx.stack_walk import StackWalk
 from marrow.io.fbx.ufbx_binding import elements, hold, number
 from marrow.io.reader_worker import Refusal
 
-__all__ = ["walk_scene"]
+__all__ = ["load_scene", "walk_scene"]
 
 MAX_NODES = 200_000
 _UNREAD = (
@@ -34,12 +34,9 @@ _PIVOTS = ("RotationPivot", "ScalingOffset", "ScalingPivot")
 _TRANSFORM = struct.Struct("<10d")
 
 
-def walk_scene(data: bytes, scale: float | None, rate: float | None, blocks: Blocks) -> dict[str, Any]:
-    """The scene of an FBX file.
-
-    Raises `ufbx.UfbxError` for a file ufbx cannot read, `Refusal` for one that is too large.
-    """
-    scene = hold(
+def load_scene(data: bytes, scale: float | None) -> Any:
+    """The scene of an FBX file, Y up, in metres; `ufbx.UfbxError` for a file ufbx cannot read."""
+    return hold(
         ufbx.load_memory(
             data,
             target_axes=ufbx.axes_right_handed_y_up,
@@ -54,6 +51,14 @@ def walk_scene(data: bytes, scale: float | None, rate: float | None, blocks: Blo
             file_format=ufbx.FileFormat.FBX,
         )
     )
+
+
+def walk_scene(data: bytes, scale: float | None, rate: float | None, blocks: Blocks) -> dict[str, Any]:
+    """The scene of an FBX file.
+
+    Raises `ufbx.UfbxError` for a file ufbx cannot read, `Refusal` for one that is too large.
+    """
+    scene = load_scene(data, scale)
     nodes = elements(scene.nodes)
     if len(nodes) > MAX_NODES:
         raise Refusal(f"has {len(nodes)} nodes, more than the {MAX_NODES} marrow reads")

@@ -19,7 +19,7 @@ from marrow.io.fbx.keyed_properties import MIN_RATE, SHOWN, TRANSFORMS
 from marrow.io.fbx.ufbx_binding import elements, hold, number, records
 from marrow.io.reader_worker import Refusal
 
-__all__ = ["StackWalk"]
+__all__ = ["StackWalk", "bake"]
 
 # Between keys of a bent curve the baked motion is straight; at this many samples per frame the difference is
 # gone.
@@ -34,6 +34,9 @@ _OWN = int(ufbx.PropFlags.USER_DEFINED)
 _VECTOR = int(ufbx.PropFlags.VALUE_VEC3)
 _NUMBERS = int(ufbx.PropFlags.VALUE_REAL) | int(ufbx.PropFlags.VALUE_INT)
 _KEY = {width: struct.Struct(f"<{1 + width}d2I") for width in (3, 4)}
+# Lists of keys of each width that were found to lie as they should; after so many the others do too.
+_seen = dict.fromkeys(_KEY, 0)
+_TRUSTED = 8
 Keyed = tuple[int, str]
 """A property: of an element by its ufbx number, by its name."""
 
@@ -63,30 +66,25 @@ class StackWalk:
         scene_rate = scene_rate if 1 <= scene_rate <= 1000 else MIN_RATE
         self._rate = max(MIN_RATE, scene_rate, rate or 0) * _SAMPLES_PER_FRAME
         self.own: list[tuple[int, str, int]] = []
-        """Properties that artists gave to nodes, with how many numbers each has; empty where none of them is animated."""
+        """Properties artists gave to nodes, with how many numbers each has: those of names one of which is animated."""
 
     def walk(self) -> list[dict[str, Any]]:
         """The stacks in order, see `plain_scene.PlainStack`."""
         stacks = [(stack, _properties(stack)) for stack in elements(self._scene.anim_stacks)]
-        if any(self._is_own(*key) for _, properties in stacks for key, _, _ in properties):
-            self.own = self._own_properties()
+        animated = {key for _, properties in stacks for key, _, _ in properties if key[0] in self._node_of}
+        names = sorted({name for element, name in animated if self._width(self._node_of[element], name)})
+        for i, node in enumerate(self._nodes):
+            widths = [(name, self._width(i, name)) for name in names]
+            self.own += [(int(node.element_id), name, width) for name, width in widths if width]
         return [self._stack(stack, properties) for stack, properties in stacks]
 
-    def _is_own(self, element: int, name: str) -> bool:
-        node = self._node_of.get(element)
-        if node is None:
-            return False
+    def _width(self, node: int, name: str) -> int:
+        """How many numbers a node's property has that artists gave it; 0 for any other."""
         prop = hold(hold(self._nodes[node].props).find_prop(name))
-        return prop is not None and bool(int(hold(prop.flags)) & _OWN)
-
-    def _own_properties(self) -> list[tuple[int, str, int]]:
-        found = []
-        for node in self._nodes:
-            for prop in elements(hold(node.props).props):
-                flags = int(hold(prop.flags))
-                if flags & _OWN and flags & (_NUMBERS | _VECTOR):
-                    found.append((int(node.element_id), str(hold(prop.name)), 3 if flags & _VECTOR else 1))
-        return found
+        flags = 0 if prop is None else int(hold(prop.flags))
+        if not (flags & _OWN and flags & (_NUMBERS | _VECTOR)):
+            return 0
+        return 3 if flags & _VECTOR else 1
 
     def _stack(self, stack: Any, properties: list[tuple[Keyed, Any, list[Any]]]) -> dict[str, Any]:
         curves = [(key, curve) for key, _, found in properties for curve in found]
@@ -102,19 +100,7 @@ class StackWalk:
             return found
         begin, end, running = _span(stack, curves)
         anim = hold(stack.anim)
-        baked = hold(
-            ufbx.bake_anim(
-                self._scene,
-                anim,
-                resample_rate=self._rate,
-                minimum_sample_rate=MIN_RATE - 0.5,
-                max_keyframe_segments=1 << 16,
-                key_reduction_enabled=True,
-                key_reduction_rotation=True,
-                key_reduction_threshold=_NEGLIGIBLE,
-                step_handling=ufbx.BakeStepHandling.IDENTICAL_TIME,
-            )
-        )
+        baked = bake(self._scene, anim, self._rate)
         beyond = [i for element, i in self._node_of.items() if element in running]
         found |= {
             "begin": begin,
@@ -202,6 +188,23 @@ class StackWalk:
         return self._blocks.doubles(*times, *(float(ufbx.evaluate_curve(curve, t, 0.0)) for t in times))
 
 
+def bake(scene: Any, anim: Any, rate: float) -> Any:
+    """The motion as keys of local transforms, at `rate` a second where a curve bends."""
+    return hold(
+        ufbx.bake_anim(
+            scene,
+            anim,
+            resample_rate=rate,
+            minimum_sample_rate=MIN_RATE - 0.5,
+            max_keyframe_segments=1 << 16,
+            key_reduction_enabled=True,
+            key_reduction_rotation=True,
+            key_reduction_threshold=_NEGLIGIBLE,
+            step_handling=ufbx.BakeStepHandling.IDENTICAL_TIME,
+        )
+    )
+
+
 def _properties(stack: Any) -> list[tuple[Keyed, Any, list[Any]]]:
     """Every property that a layer of the stack animates, and its curves that have keys."""
     found = []
@@ -225,11 +228,15 @@ def _span(stack: Any, curves: list[tuple[Keyed, Any]]) -> tuple[float, float, se
         begin, end = first, last
     running = set()
     for (element, _), curve in curves:
-        before = int(hold(hold(curve.pre_extrapolation).mode)) != _CONSTANT and curve.min_time > begin
-        after = int(hold(hold(curve.post_extrapolation).mode)) != _CONSTANT and curve.max_time < end
+        before = curve.min_time > begin and _goes_on(curve.pre_extrapolation)
+        after = curve.max_time < end and _goes_on(curve.post_extrapolation)
         if (before or after) and len(hold(curve.keyframes)) > 1:
             running.add(element)
     return begin, max(begin, end if running else min(end, last)), running
+
+
+def _goes_on(extrapolation: Any) -> bool:
+    return int(hold(hold(extrapolation).mode)) != _CONSTANT
 
 
 def _moments(begin: float, end: float, rate: float) -> list[float]:
@@ -246,7 +253,11 @@ def _keys(items: Any, width: int) -> Buffer:
     if n > _MAX_KEYS:
         raise Refusal(f"has a track of {n} keys, more than the {_MAX_KEYS} marrow reads")
     table = records(items, key.size)
-    if table is not None and all(_is_key(table[i * key.size :], hold(items[i]), width) for i in (0, n - 1)):
+    if table is not None and (
+        _seen[width] >= _TRUSTED
+        or all(_is_key(table[i * key.size :], hold(items[i]), width) for i in (0, n - 1))
+    ):
+        _seen[width] += 1
         return table
     packed = (key.pack(k.time, *hold(k.value), 0, 0) for k in elements(items))
     return b"".join(packed)

@@ -108,6 +108,8 @@ class Accessors:
             words = self._words(view.buffer)
         if begin % 4 or accessor.byteOffset + size > view.byteLength or begin + size > 4 * len(words):
             return None
+        if view.byteOffset + view.byteLength > len(self._buffer_data[view.buffer]):
+            return None
         return words[begin // 4 : (begin + size) // 4]
 
     def _words(self, index: int) -> Array:

@@ -194,8 +194,8 @@ class _Reader:
 
     def plain_tracks(self, animation: Animation, place: str) -> tuple[Tracks, float] | None:
         """All tracks at once and when the last ends, where every channel is what nearly all exporters write: packed floats
-        with increasing times that move a joint or the morphs of a mesh. None where one is not: then each is read, and mended,
-        by itself."""
+        with increasing times that move a joint or the morphs of a mesh. None where one is not: then each is read, and
+        mended, by itself."""
         joint_of, samplers, clocks = self._tree.joint_of, animation.samplers, self._clocks
         packed, seen = self._ctx.accessors.packed, set()
         rows: list[tuple[int, int, int, int, int]] = []
@@ -251,8 +251,8 @@ class _Reader:
         rotations: list[Array],
         place: str,
     ) -> tuple[Tracks, float] | None:
-        """Tracks end to end: target, path, interpolation, keys and size of each, and the keys of those that turn joints; None
-        where numbers are damaged."""
+        """Tracks end to end: target, path, interpolation, keys and size of each, and the keys of those that turn joints;
+        None where numbers are damaged."""
         columns = np.array(rows, np.int64).T
         self._ctx.budget.charge(8 * int(columns[3:].sum()), "animations")
         times, values = np.concatenate(all_times), np.concatenate(all_values)
