@@ -249,7 +249,7 @@ def test_a_step_is_that_of_dense_least_squares():
     n = 3 * len(free) + 3
     r0 = residuals(np.zeros(n))
     J = -np.stack([(residuals(h) - residuals(-h)) / 2e-5 for h in 1e-5 * np.eye(n)], -1)
-    damping = 1e-4 + 1.0 * float(r0 @ r0)
+    damping = 1e-4 + 4.0 * float(r0 @ r0)
     own = np.full(n, damping + 0.003)
     own[-3:] = damping + 0.003 * 2.0
     # Forces along the bones stiffen them: half the sum of a row of f . r of the lower one of each pair of joints.

@@ -141,6 +141,7 @@ class JointLimits:
         before = quaternion.multiply(quaternion.conjugate(self.frame), quaternion.conjugate(self.center))
         angles = np.concatenate([self.swing, self.twist[:, None]], axis=-1)
         sines = np.sin(np.clip(angles, NARROWEST, np.pi) / 2)
+        sines[:, :2] = 1 / sines[:, :2]
         return np.concatenate([before, self.frame, sines], axis=-1).astype(np.float32)
 
     def excess(self, pose: Pose) -> Array:

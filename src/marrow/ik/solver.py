@@ -28,7 +28,7 @@ Array = NDArray[Any]
 MOST_STEPS = 1000
 LOOSE, TAUT = 0.15, 0.5
 """How much the stiffness of stretched limbs counts: little on the way, so that it gets there, then enough to be calm."""
-BOLD, CAREFUL = 0.05, 1.0
+BOLD, CAREFUL = 0.05, 4.0
 """Damping for each square of a residual, on the way and then."""
 INNER = 0.95
 """Joints at their limits begin inside them by this factor, so that they see which way they can go."""

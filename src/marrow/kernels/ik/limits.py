@@ -23,7 +23,7 @@ class Limit:
     def __init__(self, e: Any, work: Any, i: Any) -> None:
         at = e.times(i, LIMIT)
         c = [e.broadcast(work.limits, e.at(at, k)) for k in range(LIMIT)]
-        self.e, self.before, self.after, self.ex, self.ey, self.et = e, c[:4], c[4:8], *c[8:]
+        self.e, self.before, self.after, self.ix, self.iy, self.et = e, c[:4], c[4:8], *c[8:]
         q = load(e, work.turn, e.times(i, 64), 0, 4)
         d = e.multiply_quaternions(e.multiply_quaternions(self.before, q), self.after)
         side = e.select(d[3].compare("<", 0.0), e.splat(-1.0), e.splat(1.0))
@@ -35,12 +35,10 @@ class Limit:
         self.x, self.y = e.fnma(y, self.t, x * self.c), e.fma(x, self.t, y * self.c)
 
     def excess(self) -> tuple[Any, Any, Any]:
-        """How far outside the ellipse the swing is (1 on it), and the direction of steepest growth, not at unit length."""
+        """How far outside the ellipse the swing is (1 on it), and the direction across it, not at unit length."""
         e = self.e
-        a, b = self.x / self.ex, self.y / self.ey
-        rho = e.sqrt(e.fma(a, a, b * b))
-        safe = most(e, rho, e.splat(1e-6))
-        return rho, a / (self.ex * safe), b / (self.ey * safe)
+        a, b = self.x * self.ix, self.y * self.iy
+        return e.sqrt(e.fma(a, a, b * b)), a * self.ix, b * self.iy
 
 
 @block
@@ -85,23 +83,20 @@ def clamp(e: Any, i: Any, work: Any, trigger: Any, edge: Any, hold: Any, keep: A
     ellipse and then straight to its middle, twist to its end. Where that was done, `hold` is kept in `held`."""
     limit = Limit(e, work, i)
     one, zero, rim, far = e.splat(1.0), e.splat(0.0), e.splat(edge), e.splat(trigger)
-    before, _, _ = limit.excess()
-    for _ in range(3):
-        rho, gx, gy = limit.excess()
-        way = most(e, rho - rim, zero) / most(e, e.fma(gx, gx, gy * gy), e.splat(1e-6))
-        way = e.select(before.compare(">", far), way, zero)
-        limit.x, limit.y = e.fnma(gx, way, limit.x), e.fnma(gy, way, limit.y)
+    before, hx, hy = limit.excess()
+    beyond = before.compare(">", far)
+    # Across the ellipse by the first order: the growth of rho is h / rho.
+    way = most(e, before - rim, zero) * before / most(e, e.fma(hx, hx, hy * hy), e.splat(1e-12))
+    way = e.select(beyond, way, zero)
+    limit.x, limit.y = e.fnma(hx, way, limit.x), e.fnma(hy, way, limit.y)
     rho, _, _ = limit.excess()
-    inside = e.select(before.compare(">", far), least(e, rim / most(e, rho, e.splat(1e-6)), one), one)
+    inside = e.select(beyond, least(e, rim / most(e, rho, e.splat(1e-6)), one), one)
     x, y = limit.x * inside, limit.y * inside
     end = least(e, limit.et * rim, one)
     twisted = most(e, limit.t, -limit.t).compare(">", limit.et * far)
     t = e.select(twisted, most(e, least(e, limit.t, end), -end), limit.t)
     old = load(e, work.held, e.times(i, 32), 0, 2)
-    kept = [
-        e.select(mask, e.splat(hold), was * e.splat(keep))
-        for mask, was in zip((before.compare(">", far), twisted), old)
-    ]
+    kept = [e.select(mask, e.splat(hold), was * e.splat(keep)) for mask, was in zip((beyond, twisted), old)]
     store(e, work.held, e.times(i, 32), 0, kept)
     n = e.sqrt(most(e, 1.0 - e.fma(x, x, y * y), zero))
     c = e.sqrt(most(e, 1.0 - t * t, zero))

@@ -28,8 +28,8 @@ AIM, POLE, SOFT = 1, 2, 4
 GOAL = 17
 """Numbers of a goal: place, rotation, pole, place to aim at; weights of place, rotation, aim and pole."""
 LIMIT = 11
-"""Numbers of a limit: quaternions before and after, which lead from a rotation to the frame of its limit; sines of
-half the largest swing about x and y and of half the largest twist about z."""
+"""Numbers of a limit: quaternions before and after, which lead from a rotation to the frame of its limit; one over
+the sines of half the largest swing about x and y, and the sine of half the largest twist about z."""
 FORM = 27
 """Numbers of the quadratic form of a subtree: turn by turn (6), turn by move (9), move by move (6), and its gradient
 (6)."""
