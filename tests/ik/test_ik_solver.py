@@ -284,6 +284,19 @@ def test_a_scaled_body_reaches_as_a_plain_one_does():
         np.testing.assert_allclose(model(skeleton, found.pose, "j3")[:, 3], target["j3"], atol=1e-4)
 
 
+def test_distances_are_true_where_joints_are_scaled_unevenly():
+    plain = chain([0.4, 0.3, 0.2])
+    rest = plain.rest.copy()
+    rest.scale[1] = (1.0, 1.5, 0.7)
+    skeleton = mw.Skeleton(plain.names, plain.parents, rest)
+    bent = turned(skeleton.rest, np.array([[0.2, 0.1, 0], [0.3, 0, 0], [-0.4, 0, 0.5], [0, 0, 0]]))
+    target = np.array([0.2, 0.6, 0.3])
+    found = Solver(skeleton, ["j3"]).solve(bent, {"j3": target})
+    off = np.linalg.norm(model(skeleton, found.pose, "j3")[:, 3] - target)
+    assert off > 1e-3
+    np.testing.assert_allclose(found.distance[0], off, atol=1e-6)
+
+
 def test_awkward_problems_have_finite_answers():
     skeleton = chain([0.0, 0.4, 0.0, 0.3])
     everywhere = [

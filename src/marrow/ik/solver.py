@@ -191,7 +191,22 @@ class Solver:
         )  # fmt: skip
         distance, angle, aim = np.moveaxis(residuals.reshape(*shape, len(self.effectors), 3), -1, 0)
         angle, aim = (2 * np.arcsin(np.clip(a / 2, 0, 1)) for a in (angle, aim))
+        above = scale[:, self.tree.joints[1:]]
+        if N and (np.ptp(above, axis=-1) > 1e-3 * np.abs(above).max(axis=-1)).any():
+            distance = self._measured(found, pose, goals)
         return Solved(found, distance, angle, aim)
+
+    def _measured(self, found: Pose, pose: Pose, goals: Array) -> Array:
+        """Distances as they are where joints are scaled unevenly, which the solver takes for even."""
+        there, before = (self.skeleton.to_model(p) for p in (found, pose))
+        out = np.zeros((*found.batch_shape, len(self.effectors)), np.float32)
+        for k, effector in enumerate(self.effectors):
+            j, point = self.skeleton.index(effector.joint), np.array(effector.point, np.float32)
+            now, held = (m[..., j, :, :3] @ point + m[..., j, :, 3] for m in (there, before))
+            goal = goals[..., k, :3]
+            given = np.isfinite(goal).all(axis=-1, keepdims=True)
+            out[..., k] = np.linalg.norm(np.where(given, goal, held) - now, axis=-1)
+        return out
 
     def solve_clip(
         self, clip: Clip, targets: Mapping[str, Any], *, rate: float | None = None, smooth: float = 0.25
