@@ -191,9 +191,10 @@ class Solver:
         )  # fmt: skip
         distance, angle, aim = np.moveaxis(residuals.reshape(*shape, len(self.effectors), 3), -1, 0)
         angle, aim = (2 * np.arcsin(np.clip(a / 2, 0, 1)) for a in (angle, aim))
-        above = scale[:, self.tree.joints[1:]]
-        if N and (np.ptp(above, axis=-1) > 1e-3 * np.abs(above).max(axis=-1)).any():
-            distance = self._measured(found, pose, goals)
+        if (scale != 1).any():
+            above = scale[:, self.tree.joints[1:]]
+            if (np.ptp(above, axis=-1) > 1e-3 * np.abs(above).max(axis=-1)).any():
+                distance = self._measured(found, pose, goals)
         return Solved(found, distance, angle, aim)
 
     def _measured(self, found: Pose, pose: Pose, goals: Array) -> Array:
