@@ -17,7 +17,7 @@ from marrow.kernels.ik.tree import (
     start_energy,
     turn_node,
 )
-from marrow.kernels.ik.work import IkWork
+from marrow.kernels.ik.work import AIM, LIMITED, MOVES, POLE, SOFT, TURNS, IkWork
 from marrow.kernels.language.kernel import apart, kernel
 
 __all__ = ["ik_solve"]
@@ -44,12 +44,12 @@ def add_residuals(work, care):
     for k in range(len(work.effector_flags)):
         node, mid, first = work.effector_nodes[k, 0], work.effector_nodes[k, 1], work.effector_nodes[k, 2]
         flags = work.effector_flags[k]
-        if flags & 4 == 4:
+        if flags & SOFT == SOFT:
             soften(k, first, node, work)
         add_goal(k, node, work, work.turn_weight)
-        if flags & 1 == 1:
+        if flags & AIM == AIM:
             add_aim(k, node, work, work.turn_weight)
-        if flags & 2 == 2:
+        if flags & POLE == POLE:
             add_pole(k, first, mid, node, work, work.turn_weight)
     for k in range(len(work.floor_nodes)):
         add_floor(k, work.floor_nodes[k], work, work.floor_weight)
@@ -63,12 +63,12 @@ def eliminate(work, posture, taut):
     for k in range(1, K):
         i = K - k
         flags, parent = work.flags[i], work.parents[i]
-        if flags & 1 == 1:
+        if flags & TURNS == TURNS:
             own_terms(i, parent, work, posture)
-            if flags & 4 == 4:
+            if flags & LIMITED == LIMITED:
                 add_limit(i, parent, work, work.limit_weight)
             eliminate_turn(i, work, taut)
-        if flags & 2 == 2:
+        if flags & MOVES == MOVES:
             eliminate_move(i, parent, K, work, posture * work.hips)
         pass_up(i, parent, work)
 
@@ -80,9 +80,9 @@ def step(work):
     for i in range(1, K):
         flags, parent = work.flags[i], work.parents[i]
         carry(i, parent, work)
-        if flags & 2 == 2:
+        if flags & MOVES == MOVES:
             move_node(i, parent, K, work)
-        if flags & 1 == 1:
+        if flags & TURNS == TURNS:
             turn_node(i, parent, work, work.most_turn)
 
 
@@ -90,7 +90,7 @@ def step(work):
 def clamp_all(work, trigger, edge, hold, keep):
     """Puts all joints that are beyond `trigger` of their limits to `edge` of them."""
     for i in range(1, len(work.joints)):
-        if work.flags[i] & 4 == 4:
+        if work.flags[i] & LIMITED == LIMITED:
             clamp(i, work, trigger, edge, hold, keep)
 
 
