@@ -1,8 +1,8 @@
 """Legs that end before their feet: rigs whose feet hang on the root, as exporters leave legs that inverse kinematics moved.
 
 The lower leg ends at a joint without a mesh, and the foot is a joint elsewhere in the tree that lies there. As a motion
-such a leg ends with its foot, which is where the turning is; as a character it ends with the joint below its shin, and the foot
-goes where that goes.
+such a leg ends with its foot, which is where the turning is; as a character it ends with the joint below its shin, and the
+foot goes where that goes.
 """
 
 from __future__ import annotations
