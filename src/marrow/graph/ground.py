@@ -61,9 +61,11 @@ def checked_ground(ground: Any, count: int) -> Ground | None:
     return heights
 
 
-def query_ground(ground: Ground | None, points: Array, reach: float, instances: Array) -> GroundHits:
+def query_ground(
+    ground: Ground | None, points: Array, reach: float, instances: Array, *, normals: bool = True
+) -> GroundHits:
     """The highest ground that is at most `reach` above or below `points (N, 3)` in the world, which belong to
-    `instances (N,)`."""
+    `instances (N,)`. A function is asked once per point where its `normals` are not wanted: all look up then."""
     count = len(points)
     if ground is None:
         return _hits(np.full(count, np.nan), None, points, reach)
@@ -76,6 +78,11 @@ def query_ground(ground: Ground | None, points: Array, reach: float, instances: 
         return _hits(height, np.stack([-across, np.ones(count), -along], axis=1), points, reach)
     if isinstance(ground, GroundSurface):
         return _checked_hits(_called(ground.query, points, reach), count)
+    if not normals:
+        found = _called(ground, points[:, [0, 2]])  # type: ignore[arg-type]
+        if isinstance(found, tuple) and len(found) == 2 and np.ndim(found[1]) == 2:
+            found = found[0]
+        return _hits(_array(found, (count,), "heights"), None, points, reach)
     return _hits(*_function_heights(ground, points[:, [0, 2]]), points, reach)  # type: ignore[arg-type]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from marrow.kernels import (  # noqa: F401  (each adds its own)
     control,
     gradients,
-    joint_positions,
+    foot_probes,
     lod,
     nearest_points,
     number_parsing,

@@ -6,13 +6,14 @@ Each foot (the tip of a limb) goes from where the pose has it to a goal, in this
 - *hold*: while it is down, the lower one of two points of its sole (heel and ball) stays where it was in the world, and the foot
   does not turn about the vertical. A foot that has strayed further from the pose than a radius is let go until it next comes
   down; what is left of a stray dies out by a half-life;
-- *ground*: what the pose has above the plane y = 0 it has above the ground: the foot is moved up or down, and tilted.
+- *ground*: what the pose has above the plane y = 0 it has above what it stands on (`footholds.py`). A foot that swings goes from
+  the plane that it left to the one where it lands, and over what is in between.
 
-Then the pelvis moves: up by what all feet rise, and down as far as the farthest foot needs to be reached. Then the limbs are
-solved, and may stretch a little.
+Then the pelvis moves. On the ground it follows the line through the footholds, at where the body is between them, on a critically
+damped spring, and goes down as far as the farthest foot needs to be reached; the spine leans. Then the limbs are solved, and may
+stretch a little.
 
-What it reads for an instance, its vectors: factor and direction x, z of the stride, then for each leg whether it is down (0 to 1;
-negative: its speed says so), the height of the ground and its normal (3), in model space.
+What it reads for an instance, its vectors: factor and direction x, z of the stride, then for each leg `LEG_VECTORS` numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +21,26 @@ from __future__ import annotations
 import math
 
 from marrow.kernels.language.constants import Constants, column, count, joint, memory, number, whole
-from marrow.kernels.language.elementary import atan2, exp
+from marrow.kernels.language.elementary import atan2
+from marrow.kernels.operations.footholds import (
+    LEG_VECTORS,
+    PATH,
+    SUPPORT,
+    carried,
+    heading,
+    hurdle,
+    landing,
+    left_after,
+    plane_at,
+    plane_height,
+    progress,
+    put_plane,
+    sloped,
+    sprung,
+    support,
+    swings,
+    towards,
+)
 from marrow.kernels.operations.legs_reference import reference_legs
 from marrow.kernels.operations.limbs import HEADER, keeps, ready_states, solve_limb
 from marrow.kernels.operations.record import Operation
@@ -29,8 +49,10 @@ from marrow.kernels.operations.spatial import (
     about,
     conjugated,
     length_of,
+    local_rotation,
     minus,
     model_place,
+    model_point,
     model_rotation,
     move_joint,
     multiplied,
@@ -39,19 +61,26 @@ from marrow.kernels.operations.spatial import (
     root_above,
     shortest_turn,
     turned,
-    turned_towards,
     unit_or,
 )
 
 __all__ = ["LEGS", "LEG_SET", "LEG_STATE", "LEG_VECTORS"]
 
-LEG_VECTORS = 5
-HEEL, BALL, STRAY, TURNED, HOLD, HEIGHT, NORMAL, KNOWN, FOOT, OVER = 0, 3, 6, 8, 9, 10, 11, 14, 15, 19
-LEG_STATE = 21
+HEEL, BALL, STRAY, TURNED, HOLD, KNOWN, FOOT = 0, 3, 6, 8, 9, 10, 11
+HOME, TARGET, SWINGS, LIFT, AHEAD, GROUND = 15, 21, 27, 28, 30, 32
+LEG_STATE = 38
 """What a leg keeps: heel (3) and ball (3) of the pose, stray x, z and about the vertical, whether it is held (0 free, 1 held, 2 let
-go), height and normal (3) of the ground, whether all this is known, the foot's rotation in the pose (4), and over
-what the ground was (x, z)."""
-LN2 = 0.6931471805599453
+go), whether all this is known, the foot's rotation in the pose (4); the planes (x, z, height, normal) that it left, where it
+stands or lands, whether it swings, how much it is lifted and how fast, how far ahead it goes on the first plane and on the second,
+and the plane it is on now."""
+RISE, SPEED, LEVEL, SHORT, DROP, DROPS, LEAN, LEANS, SURE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+BODY_STATE = 9
+"""What a body keeps: how high its pelvis is over the pose and how fast it rises, the level of the footholds below it, how far legs were
+too short, how far it is down therefore and how fast, how far the spine leans and how fast, and whether all this is known."""
+
+
+SHORT_FOR = 0.5
+"""Seconds in which a leg that was too short is half forgotten."""
 
 
 def leg_numbers(work, legs):
@@ -59,7 +88,7 @@ def leg_numbers(work, legs):
 
 
 def leg_memory(work, legs):
-    return 1 + 2 * LEG_STATE * legs.count
+    return 1 + 2 * (LEG_STATE * legs.count + BODY_STATE)
 
 
 def remembers(work, legs):
@@ -85,8 +114,11 @@ LEG_SET = Constants(
     most_turn=number("how far a foot may be turned, in radians"),
     most_step=number("the highest step"),
     settle=number("the half-life by which feet follow the ground, in seconds"),
-    most_tilt=number("how far feet tilt, in radians"),
+    steepest=number("the steepest slope that feet tilt to"),
     most_drop=number("how far the pelvis goes down"),
+    ease=number("the half-life by which the pelvis follows, in seconds"),
+    lean=number("how much of the slope the spine leans"),
+    spine=joint("the joint that leans", none="none"),
     upper=joint("where a leg begins", each="count"),
     mid=joint("where it bends", each="count"),
     tip=joint("its foot", each="count"),
@@ -98,12 +130,13 @@ LEG_SET = Constants(
         each="count",
     ),
     over=number("where `upper` rests over the root: x, z", 2, each="count"),
+    forward=number("where it points, in the frame of `tip`", 3, each="count"),
+    sole=number("how far heel and ankle are behind the ball, and the toes ahead, along the sole", 3, each="count"),
+    wide=number("half the width of the sole at the ball", each="count"),
+    back=number("the end of the heel, in the frame of `tip`", 3, each="count"),
+    toes=joint("the joint of the toes, or `tip`", each="count"),
+    front=number("the tip of the toes, in the frame of `toes`", 3, each="count"),
 )
-
-
-def left_after(dt, half_life):
-    """How much is left of something after some seconds."""
-    return exp(max(-LN2 * dt / half_life, -80.0)) if half_life > 0.0 else 0.0
 
 
 def vector_at(array, at):
@@ -177,33 +210,128 @@ def hold(kept, old, new, legs, k, vectors, down, p, q):
     kept[new + FOOT], kept[new + FOOT + 1], kept[new + FOOT + 2], kept[new + FOOT + 3] = q
 
 
-def settle(kept, old, new, legs, vectors, v, p):
-    """The height and the normal of the ground below a foot at `p`, following what is there; keeps them at `new`. What
-    was kept goes on as it rose, so that a foot does not lag behind on a slope."""
-    height, normal, header = vectors[v + 1], vector_at(vectors, v + 2), legs.header
-    if not math.isfinite(height + normal[0] + normal[1] + normal[2]):
-        height, normal = 0.0, UP
-    height = min(max(height, -legs.most_step), legs.most_step)
-    normal = turned_towards(UP, unit_or(normal, UP), legs.most_tilt)
-    if kept[old + KNOWN] != 0.0 and legs.settle > 0.0:
-        left = left_after(max(vectors[header + 1], 0.0), legs.settle)
-        turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
-        was = turned(turn, vector_at(kept, old + NORMAL))
-        there = turned(turn, (kept[old + OVER], 0.0, kept[old + OVER + 1]))
-        x, z = p[0] - there[0] - vectors[header + 2], p[2] - there[2] - vectors[header + 4]
-        before = kept[old + HEIGHT] + vectors[header + 3] - (was[0] * x + was[2] * z) / max(was[1], 0.2)
-        before = min(max(before, -legs.most_step), legs.most_step)
-        height += left * (before - height)
-        normal = unit_or(
-            (
-                normal[0] + left * (was[0] - normal[0]),
-                normal[1] + left * (was[1] - normal[1]),
-                normal[2] + left * (was[2] - normal[2]),
-            ),
-            UP,
-        )
-    kept[new + HEIGHT], kept[new + OVER], kept[new + OVER + 1] = height, p[0], p[2]
-    put_vector(kept, new + NORMAL, normal)
+def follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe):
+    """The plane that a foot is on whose ball, heel and toes are there and that points along `u`; keeps it at `new`."""
+    header = legs.header
+    dt, move = max(vectors[header + 1], 0.0), vector_at(vectors, header + 2)
+    turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
+    x, z = landing(vectors, here, header)
+    swinging = swings(x, z)
+    # What is further away may be higher: stairs.
+    most = legs.most_step + math.sqrt(x * x + z * z)
+    found, height, along, side, ahead = support(
+        vectors, here + SUPPORT, legs.sole[k], legs.wide[k], most, legs.steepest
+    )
+    at = sloped(ball[0] + x, ball[2] + z, height, along, side, u, legs.steepest)
+    known = kept[old + KNOWN] != 0.0 and abs(move[0]) + abs(move[2]) < 2.0 and abs(move[1]) < 2.0 * legs.most_step
+    left = left_after(dt, legs.settle)
+    home, home_ahead = at, ahead
+    if known:
+        was = carried(plane_at(kept, old + TARGET), move, turn)
+        if swinging and kept[old + SWINGS] == 0.0:
+            home, home_ahead = was, kept[old + AHEAD + 1]
+        else:
+            at = towards(was, at, left)
+            if not found and abs(at[2]) < 1e-4:
+                at = (at[0], at[1], 0.0, 0.0, 1.0, 0.0)
+            ahead += left * (kept[old + AHEAD + 1] - ahead)
+            home, home_ahead = at, ahead
+            if swinging:
+                home, home_ahead = carried(plane_at(kept, old + HOME), move, turn), kept[old + AHEAD]
+    part = progress(home, at, ball[0], ball[2]) if swinging else 1.0
+    eased = part * part * (3.0 - 2.0 * part)
+    further = home_ahead + eased * (ahead - home_ahead)
+    x, z = ball[0] + further * u[0], ball[2] + further * u[1]
+    n = unit_or(
+        (home[3] + eased * (at[3] - home[3]), home[4] + eased * (at[4] - home[4]), home[5] + eased * (at[5] - home[5])),
+        UP,
+    )
+    first = plane_height(home, x, z)
+    ground = (x, z, first + part * (plane_height(at, x, z) - first), n[0], n[1], n[2])
+    need = 0.0
+    if swinging:
+        need = hurdle(vectors, here + PATH, most, ground, heel, toe)
+    lift, speed = need, 0.0
+    if known and dt > 0.0:
+        lift, speed = sprung(kept[old + LIFT] - need, kept[old + LIFT + 1], dt, legs.settle)
+        lift += need
+    elif known:
+        lift, speed = kept[old + LIFT], kept[old + LIFT + 1]
+    put_plane(kept, new + HOME, home)
+    put_plane(kept, new + TARGET, at)
+    put_plane(kept, new + GROUND, (ground[0], ground[1], ground[2] + max(lift, 0.0), n[0], n[1], n[2]))
+    kept[new + SWINGS], kept[new + LIFT], kept[new + LIFT + 1] = 1.0 if swinging else 0.0, lift, speed
+    kept[new + AHEAD], kept[new + AHEAD + 1] = home_ahead, ahead
+
+
+def foothold_line(kept, at, legs, root, x, z):
+    """The height of the line through the footholds ahead and behind at where the body is between them, going along x, z; and
+    how steep it is. A foot that swings has two: that it left, and where it lands."""
+    behind, ahead, low, high = -1e9, 1e9, 0.0, 0.0
+    for k in range(legs.count):
+        hip_x, hip_z = legs.over[k]
+        for which in range(2):
+            plane = at + LEG_STATE * k + (TARGET if which == 0 else HOME)
+            way = (kept[plane] - root[0] - hip_x) * x + (kept[plane + 1] - root[2] - hip_z) * z
+            if way <= 0.0 and way > behind:
+                behind, low = way, kept[plane + 2]
+            if way > 0.0 and way < ahead:
+                ahead, high = way, kept[plane + 2]
+    if behind < -1e8:
+        return high, 0.0
+    if ahead > 1e8:
+        return low, 0.0
+    span = ahead - behind
+    if span < 0.02:
+        return 0.5 * (low + high), 0.0
+    return low - behind / span * (high - low), (high - low) / span
+
+
+def follow_footholds(kept, old, new, legs, vectors, at, root, u):
+    """How high the pelvis is over the pose, and how far the spine leans; keeps them at `new`. The footholds are those at `at`."""
+    header = legs.header
+    dt, down = max(vectors[header + 1], 0.0), vectors[header + 3]
+    x, z = -vectors[header + 2], -vectors[header + 4]
+    pace = math.sqrt(x * x + z * z)
+    x, z = (x / pace, z / pace) if pace > 0.1 * dt else u
+    level, slope = foothold_line(kept, at, legs, root, x, z)
+    rise, speed, lean, leans = level, 0.0, legs.lean * atan2(slope, 1.0), 0.0
+    if kept[old + SURE] != 0.0 and abs(level - kept[old + LEVEL] - down) < legs.most_step:
+        rise, speed, leans = kept[old + RISE] + down, kept[old + SPEED], kept[old + LEANS]
+        if dt > 0.0:
+            was = kept[old + LEVEL] + down
+            climbs = (level - was) / dt
+            rise, speed = sprung(rise - was, speed - climbs, dt, legs.ease)
+            rise, speed = rise + level, speed + climbs
+            more, leans = sprung(kept[old + LEAN] - lean, leans, dt, 2.0 * legs.ease)
+            lean += more
+        else:
+            lean = kept[old + LEAN]
+    kept[new + RISE], kept[new + SPEED], kept[new + LEVEL] = rise, speed, level
+    kept[new + LEAN], kept[new + LEANS] = lean, leans
+    return rise
+
+
+def follow_drop(kept, old, new, legs, vectors, short):
+    """How far the pelvis is down so that legs are long enough that are `short`; keeps it at `new`. What was needed in a step is
+    needed in the next."""
+    dt, drop, drops = max(vectors[legs.header + 1], 0.0), short, 0.0
+    if kept[old + SURE] != 0.0:
+        short = max(short, kept[old + SHORT] * left_after(dt, SHORT_FOR))
+        drop, drops = sprung(kept[old + DROP] - short, kept[old + DROPS], dt, legs.ease)
+        drop += short
+    kept[new + SHORT], kept[new + DROP], kept[new + DROPS] = short, drop, drops
+    kept[new + SURE] = 1.0
+
+
+def reach_for(rows, top, Jp, parents, legs, goals, rise):
+    """How far the pelvis must come down from `rise` over the pose so that all goals are reached."""
+    short = 0.0
+    for k in range(legs.count):
+        hip, goal = model_place(rows, top, Jp, parents, legs.upper[k]), vector_at(goals, 12 * k)
+        reach, x, z = goals[12 * k + 7], goal[0] - hip[0], goal[2] - hip[2]
+        short = max(short, hip[1] + rise - goal[1] - math.sqrt(max(reach * reach - x * x - z * z, 0.0)))
+    return short
 
 
 def run_legs(work, n, top, at, time, weight):
@@ -211,12 +339,11 @@ def run_legs(work, n, top, at, time, weight):
     rows, Jp, parents, vectors, goals = work.stack, work.Jp, work.parents, work.vectors[n], work.local
     legs = LEG_SET(work, at)
     count, v, memory, what = legs.count, legs.vectors, legs.memory, legs.what
-    size = LEG_STATE * count
+    size = LEG_STATE * count + BODY_STATE
     if memory >= 0 and time < 1.0:
         ready_states(work.memory[n], memory, size, vectors[legs.header])
-    # Where each foot should be, 12 numbers each: goal (3), turn (4), height of the ground, how far it is from its hip, and
-    # how far it may be.
-    lowest = 1e9
+    # Where each foot should be, 12 numbers each: goal (3), turn (4), and how far it may be from its hip.
+    root, u = (0.0, 0.0, 0.0), (0.0, 1.0)
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
         here, g = v + 3 + LEG_VECTORS * k, 12 * k
@@ -225,9 +352,10 @@ def run_legs(work, n, top, at, time, weight):
         reach = max(
             length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee)))
         )
-        goal, turn, height = p, (0.0, 0.0, 0.0, 1.0), 0.0
-        if what % 2 == 1:
+        goal, turn = p, (0.0, 0.0, 0.0, 1.0)
+        if what % 2 == 1 or what >= 4:
             root = model_place(rows, top, Jp, parents, root_above(parents, upper))
+        if what % 2 == 1:
             hip_x, hip_z = legs.over[k]
             goal = strode(p, root, hip_x, hip_z, vectors[v], vectors[v + 1], vectors[v + 2])
         if memory >= 0:
@@ -239,26 +367,41 @@ def run_legs(work, n, top, at, time, weight):
                 goal = (goal[0] + kept[new + STRAY], goal[1], goal[2] + kept[new + STRAY + 1])
                 turn = about(UP, kept[new + TURNED])
             if what >= 4:
+                turned_q = multiplied(turn, q)
+                u = heading(turned_q, legs.forward[k])
+                ball = plus(goal, turned(turned_q, legs.ball[k]))
                 if time < 1.0:
-                    settle(kept, old, new, legs, vectors, here, goal)
-                tilt, height = shortest_turn(UP, vector_at(kept, new + NORMAL), UP), kept[new + HEIGHT]
-                goal = plus((goal[0], height, goal[2]), turned(tilt, (0.0, goal[1], 0.0)))
+                    moved = minus(goal, p)
+                    toe = plus(model_point(rows, top, Jp, parents, legs.toes[k], legs.front[k]), moved)
+                    heel = plus(goal, turned(turned_q, legs.back[k]))
+                    follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe)
+                ground = plane_at(kept, new + GROUND)
+                tilt = shortest_turn(UP, (ground[3], ground[4], ground[5]), UP)
+                over = (goal[0] - ball[0], goal[1], goal[2] - ball[2])
+                goal = plus((ground[0], ground[2], ground[1]), turned(tilt, over))
                 turn = multiplied(tilt, turn)
             if time < 1.0:
                 kept[new + KNOWN] = 1.0
-        lowest = min(lowest, height)
         for c in range(3):
             goals[g + c] = p[c] + weight * (goal[c] - p[c])
         goals[g + 3], goals[g + 4], goals[g + 5], goals[g + 6] = turn
         goals[g + 7] = reach
     pelvis = legs.pelvis
     if pelvis >= 0:
-        rise, drop = weight * max(lowest, 0.0), 0.0
-        for k in range(count):
-            hip, goal = model_place(rows, top, Jp, parents, legs.upper[k]), vector_at(goals, 12 * k)
-            reach, x, z = goals[12 * k + 7], goal[0] - hip[0], goal[2] - hip[2]
-            drop = max(drop, hip[1] + rise - goal[1] - math.sqrt(max(reach * reach - x * x - z * z, 0.0)))
-        rise -= min(drop, weight * legs.most_drop)
+        rise = 0.0
+        if what >= 4 and memory >= 0:
+            kept = work.memory[n]
+            old, new = memory + 1 + LEG_STATE * count, memory + 1 + size + LEG_STATE * count
+            if time < 1.0:
+                rise = follow_footholds(kept, old, new, legs, vectors, memory + 1 + size, root, u)
+                short = reach_for(rows, top, Jp, parents, legs, goals, weight * rise)
+                follow_drop(kept, old, new, legs, vectors, short)
+            rise = weight * (kept[new + RISE] - min(kept[new + DROP], legs.most_drop))
+            lean = weight * kept[new + LEAN]
+            if legs.spine >= 0 and abs(lean) > 1e-6:
+                lean_spine(rows, top, Jp, parents, legs.spine, lean, u)
+        else:
+            rise = -min(reach_for(rows, top, Jp, parents, legs, goals, 0.0), weight * legs.most_drop)
         if abs(rise) > 1e-6:
             move_joint(rows, top, Jp, parents, pelvis, (0.0, rise, 0.0))
     for k in range(count):
@@ -272,6 +415,14 @@ def run_legs(work, n, top, at, time, weight):
         if turn[0] != 0.0 or turn[1] != 0.0 or turn[2] != 0.0:
             above = model_rotation(rows, top, Jp, parents, parents[tip])
             put_rotation(rows, top, Jp, tip, multiplied(conjugated(above), multiplied(turn, q)), weight)
+
+
+def lean_spine(rows, top, Jp, parents, joint, angle, u):
+    """Leans a joint towards `u` (x, z)."""
+    above = model_rotation(rows, top, Jp, parents, parents[joint])
+    mine = multiplied(above, local_rotation(rows, top, Jp, joint))
+    turn = multiplied(about((u[1], 0.0, -u[0]), angle), mine)
+    put_rotation(rows, top, Jp, joint, multiplied(conjugated(above), turn), 1.0)
 
 
 LEGS = Operation(
