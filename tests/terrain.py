@@ -166,7 +166,9 @@ def walk(
                 below = ground(ends[:, [0, 2]])
                 steep = (below[1] - below[0]) / along
                 tread = 0.0 if abs(steep) > 0.45 else np.arctan(steep)
-                one["pitch"] = np.degrees(np.arctan2(line[1], along) - tread) - one["flat"]
+                # As on a plane, or flat on the tread, or in between: a heel that has nothing below it does not strike first.
+                angle = np.degrees(np.arctan2(line[1], along) - tread)
+                one["pitch"] = angle - np.clip(angle, min(one["flat"], 0.0), max(one["flat"], 0.0))
                 seen.pitch = max(seen.pitch, abs(one["pitch"]))
                 seen.stance_inside = max(seen.stance_inside, one["inside"])
                 one["off"] = float(above.min() - plain[:, 1].min())

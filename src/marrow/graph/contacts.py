@@ -141,6 +141,9 @@ def _landings(
             for t in (begin + (EDGE if begin > EDGE else 0.0), *between, stop):
                 times.append(t)
                 values.append(ahead(t, lands - shift))
+            if stop < duration - EDGE:
+                times.append(stop + EDGE)
+                values.append(nothing)
     order = np.argsort(times, kind="stable")
     times = [float(times[i]) for i in order]
     x, z, wait = ([values[i][w] for i in order] for w in range(3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marrow.kernels.language.annotations import ANY, F, J, N, Out, f4, f8, i4, i8
 from marrow.kernels.language.kernel import kernel
-from marrow.kernels.operations.footholds import FAR, LEG_VECTORS, NEAR, PROBES, heading, landing, swings
+from marrow.kernels.operations.footholds import FAR, LEG_VECTORS, NEAR, PROBES, heading, landing, looks, swings
 from marrow.kernels.operations.spatial import model_place, model_point, model_rotation, plus, turned, unit_or
 
 __all__ = ["SHAPE", "foot_probes"]
@@ -67,7 +67,7 @@ def foot_probes(
                 if probe >= 5:
                     if not swinging:
                         continue
-                    ahead = NEAR if probe == 7 else (FAR if probe == 8 else 0.0)
+                    ahead = looks(NEAR, x, z) if probe == 7 else (looks(FAR, x, z) if probe == 8 else 0.0)
                     spot = heel if probe == 5 else (toe[0] + ahead * way[0], 0.0, toe[2] + ahead * way[2])
                 spot = plus(turned(q, (spot[0], 0.0, spot[2])), at)
                 points[count, 0], points[count, 1], points[count, 2] = spot[0], at[1], spot[2]

@@ -20,9 +20,9 @@ PROBES, LEG_VECTORS = 9, 13
 """What a leg is told: whether it is down, how far ahead its foot lands (x, z) and in how many seconds of a body that does not
 travel by itself, and the heights of the ground: heel, ankle, ball (both sides), toes where it stands or lands; heel, toes and
 two places ahead of them where it is."""
-NEAR, FAR = 0.09, 0.2
-"""How far ahead of the toes the ground is asked for, in metres."""
-CLIMB = 1.1
+NEAR, FAR = (0.08, 0.08), (0.18, 0.2)
+"""How far ahead of the toes the ground is asked for: metres, or this part of what is left of the way if that is more."""
+CLIMB = 0.6
 """How steeply a foot rises before something that is ahead of it."""
 STEEP, BEND, SIDE = 1.0, 0.45, 0.6
 """Slopes: between two points along the sole where an edge must be; by how much they differ from the next where one is; and
@@ -45,6 +45,14 @@ def sprung(away, speed, dt, half_life):
     rate = CRITICAL / half_life
     push, left = speed + rate * away, exp(max(-rate * dt, -80.0))
     return (away + push * dt) * left, (speed - rate * push * dt) * left
+
+
+def smooth_step(x):
+    return x * x * (3.0 - 2.0 * x)
+
+
+def between(a, b, part):
+    return (a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1]), a[2] + part * (b[2] - a[2]))
 
 
 def heading(q, forward):
@@ -78,7 +86,8 @@ def one_if(test):
 
 def support(vectors, at, sole, wide, most, steepest):
     """What the probes at `at` agree on: whether there is ground, its height below the ball, its slope along the sole and to
-    its side, and how far ahead the foot must go to stand on it. `sole` has heel, ankle and toes as distances from the ball."""
+    its side, how far ahead the foot must go to stand on it; and whether its front has nothing below it, or its back. `sole` has heel,
+    ankle and toes as distances from the ball."""
     heel, ankle, toe = sole
     h0, h1 = height_or_none(vectors[at], most), height_or_none(vectors[at + 1], most)
     inner, outer = height_or_none(vectors[at + 2], most), height_or_none(vectors[at + 3], most)
@@ -88,7 +97,7 @@ def support(vectors, at, sole, wide, most, steepest):
         h2, side = 0.5 * (inner + outer), (outer - inner) / (2.0 * wide)
     best = max(max(h0, h1), max(h2, h3))
     if best <= 0.5 * NOTHING:
-        return False, 0.0, 0.0, 0.0, 0.0
+        return False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     g0, g1, g2 = (h1 - h0) / (heel - ankle), (h2 - h1) / ankle, (h3 - h2) / toe
     a0, a1, a2 = abs(g0), abs(g1), abs(g2)
     e0 = one_if(a0 > STEEP or (abs(g0 - g1) > BEND and a0 > a1))
@@ -125,7 +134,10 @@ def support(vectors, at, sole, wide, most, steepest):
         height = max(height, h2)
     if i3 == 1.0:
         height = max(height, h3 - slope * toe)
-    return True, height, slope, side if i2 == 1.0 else 0.0, ahead
+    front, back = 1.0 - max(i2, i3), 1.0 - max(i0, i1)
+    if ahead > 0.0:
+        front, back = 0.0, one_if(i3 == 1.0)
+    return True, height, slope, side if i2 == 1.0 else 0.0, ahead, front, back
 
 
 def plane_height(plane, x, z):
@@ -180,11 +192,19 @@ def progress(home, target, x, z):
     return min(max(((x - home[0]) * wx + (z - home[1]) * wz) / size, 0.0), 1.0)
 
 
-def hurdle(vectors, at, most, ground, heel, toe):
-    """How much higher a foot must be that swings over `ground` (a plane), so that heel and toes go over what is there."""
+def looks(ahead, x, z):
+    """How far ahead of the toes the ground is asked for of a foot that lands at x, z from here: no further than that."""
+    left = math.sqrt(x * x + z * z)
+    return min(max(ahead[0], ahead[1] * left), left)
+
+
+def hurdle(vectors, at, most, ground, heel, toe, x, z, further):
+    """How much higher a foot must be that swings over `ground` (a plane) and lands at x, z from here, so that heel and toes go over
+    what is there. It is `further` ahead than where the ground was asked for."""
     at_heel, at_toe = plane_height(ground, heel[0], heel[2]) + heel[1], plane_height(ground, toe[0], toe[2]) + toe[1]
+    near, far = max(looks(NEAR, x, z) - further, 0.0), max(looks(FAR, x, z) - further, 0.0)
     need = height_or_none(vectors[at], most) - at_heel
     need = max(need, height_or_none(vectors[at + 1], most) - at_toe)
-    need = max(need, height_or_none(vectors[at + 2], most) - at_toe - CLIMB * NEAR)
-    need = max(need, height_or_none(vectors[at + 3], most) - at_toe - CLIMB * FAR)
+    need = max(need, height_or_none(vectors[at + 2], most) - at_toe - CLIMB * near)
+    need = max(need, height_or_none(vectors[at + 3], most) - at_toe - CLIMB * far)
     return max(need, 0.0)

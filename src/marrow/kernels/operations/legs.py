@@ -26,6 +26,7 @@ from marrow.kernels.operations.footholds import (
     LEG_VECTORS,
     PATH,
     SUPPORT,
+    between,
     carried,
     heading,
     hurdle,
@@ -36,6 +37,7 @@ from marrow.kernels.operations.footholds import (
     progress,
     put_plane,
     sloped,
+    smooth_step,
     sprung,
     support,
     swings,
@@ -67,19 +69,22 @@ from marrow.kernels.operations.spatial import (
 __all__ = ["LEGS", "LEG_SET", "LEG_STATE", "LEG_VECTORS"]
 
 HEEL, BALL, STRAY, TURNED, HOLD, KNOWN, FOOT = 0, 3, 6, 8, 9, 10, 11
-HOME, TARGET, SWINGS, LIFT, AHEAD, GROUND = 15, 21, 27, 28, 30, 32
-LEG_STATE = 38
+HOME, TARGET, SWINGS, LIFT, HURDLE, GROUND, FLAT, LEFT, LANDS = 15, 21, 27, 28, 29, 30, 36, 37, 40
+LEG_STATE = 43
 """What a leg keeps: heel (3) and ball (3) of the pose, stray x, z and about the vertical, whether it is held (0 free, 1 held, 2 let
-go), whether all this is known, the foot's rotation in the pose (4); the planes (x, z, height, normal) that it left, where it
-stands or lands, whether it swings, how much it is lifted and how fast, how far ahead it goes on the first plane and on the second,
-and the plane it is on now."""
+go), whether all this is known, the foot's rotation in the pose (4); the planes (x, z, height, normal) that it left and where it
+stands or lands; how far it is on its way from one to the other (0: it stands), how much it is lifted and over what; the
+plane it is on now and how much of its pitch is taken away; and, for the plane that it left and for the other: how far
+ahead it goes there, and how much of its front, and of its back, has nothing below it."""
 RISE, SPEED, LEVEL, SHORT, DROP, DROPS, LEAN, LEANS, SURE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 BODY_STATE = 9
 """What a body keeps: how high its pelvis is over the pose and how fast it rises, the level of the footholds below it, how far legs were
 too short, how far it is down therefore and how fast, how far the spine leans and how fast, and whether all this is known."""
 
 
-SHORT_FOR = 0.5
+QUICK = 0.1
+"""Feet are lifted faster than they follow the ground: by this part of the half-life."""
+SHORT_FOR = 0.8
 """Seconds in which a leg that was too short is half forgotten."""
 
 
@@ -211,68 +216,81 @@ def hold(kept, old, new, legs, k, vectors, down, p, q):
 
 
 def follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe):
-    """The plane that a foot is on whose ball, heel and toes are there and that points along `u`; keeps it at `new`."""
+    """The plane that a foot is on whose ball, heel and toes are there and that points along `u`; keeps it at
+    `new`."""
     header = legs.header
     dt, move = max(vectors[header + 1], 0.0), vector_at(vectors, header + 2)
     turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
-    x, z = landing(vectors, here, header)
-    swinging = swings(x, z)
+    lands_x, lands_z = landing(vectors, here, header)
+    swinging = swings(lands_x, lands_z)
     # What is further away may be higher: stairs.
-    most = legs.most_step + math.sqrt(x * x + z * z)
-    found, height, along, side, ahead = support(
+    most = legs.most_step + math.sqrt(lands_x * lands_x + lands_z * lands_z)
+    found, height, along, side, ahead, front, back = support(
         vectors, here + SUPPORT, legs.sole[k], legs.wide[k], most, legs.steepest
     )
-    at = sloped(ball[0] + x, ball[2] + z, height, along, side, u, legs.steepest)
+    at = sloped(ball[0] + lands_x, ball[2] + lands_z, height, along, side, u, legs.steepest)
+    lands = (ahead, front, back)
     known = kept[old + KNOWN] != 0.0 and abs(move[0]) + abs(move[2]) < 2.0 and abs(move[1]) < 2.0 * legs.most_step
     left = left_after(dt, legs.settle)
-    home, home_ahead = at, ahead
+    home, leaves = at, lands
     if known:
-        was = carried(plane_at(kept, old + TARGET), move, turn)
+        was, had = carried(plane_at(kept, old + TARGET), move, turn), vector_at(kept, old + LANDS)
         if swinging and kept[old + SWINGS] == 0.0:
-            home, home_ahead = was, kept[old + AHEAD + 1]
+            home, leaves = was, had
         else:
             at = towards(was, at, left)
             if not found and abs(at[2]) < 1e-4:
                 at = (at[0], at[1], 0.0, 0.0, 1.0, 0.0)
-            ahead += left * (kept[old + AHEAD + 1] - ahead)
-            home, home_ahead = at, ahead
+            lands = between(lands, had, left)
+            home, leaves = at, lands
             if swinging:
-                home, home_ahead = carried(plane_at(kept, old + HOME), move, turn), kept[old + AHEAD]
+                home, leaves = carried(plane_at(kept, old + HOME), move, turn), vector_at(kept, old + LEFT)
     part = progress(home, at, ball[0], ball[2]) if swinging else 1.0
-    eased = part * part * (3.0 - 2.0 * part)
-    further = home_ahead + eased * (ahead - home_ahead)
-    x, z = ball[0] + further * u[0], ball[2] + further * u[1]
-    n = unit_or(
-        (home[3] + eased * (at[3] - home[3]), home[4] + eased * (at[4] - home[4]), home[5] + eased * (at[5] - home[5])),
-        UP,
-    )
+    eased = smooth_step(part)
+    stands = between(leaves, lands, eased)
+    x, z = ball[0] + stands[0] * u[0], ball[2] + stands[0] * u[1]
+    n = unit_or(between((home[3], home[4], home[5]), (at[3], at[4], at[5]), eased), UP)
     first = plane_height(home, x, z)
     ground = (x, z, first + part * (plane_height(at, x, z) - first), n[0], n[1], n[2])
-    need = 0.0
+    # With nothing below its front a foot does not roll over the ball; with nothing below its back it comes down flat.
+    flat = lands[2] * eased
+    if heel[1] > ball[1] - legs.rest[k]:
+        flat = leaves[1] * (1.0 - smooth_step(min(3.0 * part, 1.0))) if swinging else lands[1]
+    need, over = 0.0, 0.0
     if swinging:
-        need = hurdle(vectors, here + PATH, most, ground, heel, toe)
-    lift, speed = need, 0.0
-    if known and dt > 0.0:
-        lift, speed = sprung(kept[old + LIFT] - need, kept[old + LIFT + 1], dt, legs.settle)
-        lift += need
-    elif known:
-        lift, speed = kept[old + LIFT], kept[old + LIFT + 1]
+        # Its toes or its heel come down where its pitch is taken away.
+        long, up = legs.sole[k][0], flat * (ball[1] - legs.rest[k] - heel[1])
+        low_toe = (toe[0], toe[1] - max(up, 0.0) * (1.0 + legs.sole[k][2] / long), toe[2])
+        low_heel = (heel[0], heel[1] + min(up, 0.0), heel[2])
+        need = hurdle(vectors, here + PATH, most, ground, low_heel, low_toe, lands_x, lands_z, stands[0])
+        over = need
+    lift = need
+    if known:
+        # It rises at once, and comes down before it lands.
+        fades = 1.0 - smooth_step(min(max(4.0 * part - 3.0, 0.0), 1.0))
+        over = max(need, kept[old + HURDLE] * left)
+        goal, lifted = max(need, over * fades), kept[old + LIFT]
+        lift = goal + left_after(dt, (QUICK if lifted < goal else 0.5) * legs.settle) * (lifted - goal)
+        if lift > need:
+            lift = max(need, min(lift, over * fades))
     put_plane(kept, new + HOME, home)
     put_plane(kept, new + TARGET, at)
     put_plane(kept, new + GROUND, (ground[0], ground[1], ground[2] + max(lift, 0.0), n[0], n[1], n[2]))
-    kept[new + SWINGS], kept[new + LIFT], kept[new + LIFT + 1] = 1.0 if swinging else 0.0, lift, speed
-    kept[new + AHEAD], kept[new + AHEAD + 1] = home_ahead, ahead
+    kept[new + SWINGS], kept[new + LIFT] = max(part, 1e-6) if swinging else 0.0, lift
+    kept[new + HURDLE], kept[new + FLAT] = over, flat
+    put_vector(kept, new + LEFT, leaves)
+    put_vector(kept, new + LANDS, lands)
 
 
-def foothold_line(kept, at, legs, root, x, z):
-    """The height of the line through the footholds ahead and behind at where the body is between them, going along x, z; and
-    how steep it is. A foot that swings has two: that it left, and where it lands."""
+def foothold_line(kept, at, legs, root, x, z, further):
+    """The height of the line through the footholds at `further` ahead of the body, which goes along x, z; and how steep it is. A foot
+    that swings has two: that it left, and where it lands."""
     behind, ahead, low, high = -1e9, 1e9, 0.0, 0.0
     for k in range(legs.count):
         hip_x, hip_z = legs.over[k]
         for which in range(2):
             plane = at + LEG_STATE * k + (TARGET if which == 0 else HOME)
-            way = (kept[plane] - root[0] - hip_x) * x + (kept[plane + 1] - root[2] - hip_z) * z
+            way = (kept[plane] - root[0] - hip_x) * x + (kept[plane + 1] - root[2] - hip_z) * z - further
             if way <= 0.0 and way > behind:
                 behind, low = way, kept[plane + 2]
             if way > 0.0 and way < ahead:
@@ -281,20 +299,34 @@ def foothold_line(kept, at, legs, root, x, z):
         return high, 0.0
     if ahead > 1e8:
         return low, 0.0
-    span = ahead - behind
-    if span < 0.02:
-        return 0.5 * (low + high), 0.0
+    span = max(ahead - behind, 0.02)
     return low - behind / span * (high - low), (high - low) / span
 
 
-def follow_footholds(kept, old, new, legs, vectors, at, root, u):
+def fall_ahead(kept, at, legs):
+    """How far down the foot goes that swings, from the other one of two, as far as it is on its way."""
+    fall = 0.0
+    if legs.count == 2:
+        for k in range(2):
+            here, other = at + LEG_STATE * k, at + LEG_STATE * (1 - k)
+            if kept[here + SWINGS] > 0.0 and kept[other + SWINGS] == 0.0:
+                part = smooth_step(min(1.5 * kept[here + SWINGS], 1.0))
+                fall = max(fall, part * (kept[other + TARGET + 2] - kept[here + TARGET + 2]))
+    return fall
+
+
+def follow_footholds(kept, old, new, legs, vectors, at, root, u, leg):
     """How high the pelvis is over the pose, and how far the spine leans; keeps them at `new`. The footholds are those at `at`."""
     header = legs.header
     dt, down = max(vectors[header + 1], 0.0), vectors[header + 3]
     x, z = -vectors[header + 2], -vectors[header + 4]
     pace = math.sqrt(x * x + z * z)
     x, z = (x / pace, z / pace) if pace > 0.1 * dt else u
-    level, slope = foothold_line(kept, at, legs, root, x, z)
+    level, slope = 0.0, 0.0
+    for k in range(5):
+        # The line without its corners.
+        one, steep = foothold_line(kept, at, legs, root, x, z, (k - 2) * 0.11 * leg)
+        level, slope = level + 0.2 * one, slope + 0.2 * steep
     rise, speed, lean, leans = level, 0.0, legs.lean * atan2(slope, 1.0), 0.0
     if kept[old + SURE] != 0.0 and abs(level - kept[old + LEVEL] - down) < legs.most_step:
         rise, speed, leans = kept[old + RISE] + down, kept[old + SPEED], kept[old + LEANS]
@@ -309,7 +341,6 @@ def follow_footholds(kept, old, new, legs, vectors, at, root, u):
             lean = kept[old + LEAN]
     kept[new + RISE], kept[new + SPEED], kept[new + LEVEL] = rise, speed, level
     kept[new + LEAN], kept[new + LEANS] = lean, leans
-    return rise
 
 
 def follow_drop(kept, old, new, legs, vectors, short):
@@ -318,7 +349,7 @@ def follow_drop(kept, old, new, legs, vectors, short):
     dt, drop, drops = max(vectors[legs.header + 1], 0.0), short, 0.0
     if kept[old + SURE] != 0.0:
         short = max(short, kept[old + SHORT] * left_after(dt, SHORT_FOR))
-        drop, drops = sprung(kept[old + DROP] - short, kept[old + DROPS], dt, legs.ease)
+        drop, drops = sprung(kept[old + DROP] - short, kept[old + DROPS], dt, 1.5 * legs.ease)
         drop += short
     kept[new + SHORT], kept[new + DROP], kept[new + DROPS] = short, drop, drops
     kept[new + SURE] = 1.0
@@ -328,8 +359,8 @@ def reach_for(rows, top, Jp, parents, legs, goals, rise):
     """How far the pelvis must come down from `rise` over the pose so that all goals are reached."""
     short = 0.0
     for k in range(legs.count):
-        hip, goal = model_place(rows, top, Jp, parents, legs.upper[k]), vector_at(goals, 12 * k)
-        reach, x, z = goals[12 * k + 7], goal[0] - hip[0], goal[2] - hip[2]
+        hip, goal = model_place(rows, top, Jp, parents, legs.upper[k]), vector_at(goals, 16 * k + 8)
+        reach, x, z = goals[16 * k + 7], goal[0] - hip[0], goal[2] - hip[2]
         short = max(short, hip[1] + rise - goal[1] - math.sqrt(max(reach * reach - x * x - z * z, 0.0)))
     return short
 
@@ -342,17 +373,19 @@ def run_legs(work, n, top, at, time, weight):
     size = LEG_STATE * count + BODY_STATE
     if memory >= 0 and time < 1.0:
         ready_states(work.memory[n], memory, size, vectors[legs.header])
-    # Where each foot should be, 12 numbers each: goal (3), turn (4), and how far it may be from its hip.
+    # Where each foot should be, 16 numbers each: goal (3), turn (4), how far it may be from its hip; and goal (3) and turn (4) with
+    # all of its pitch.
     root, u = (0.0, 0.0, 0.0), (0.0, 1.0)
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
-        here, g = v + 3 + LEG_VECTORS * k, 12 * k
+        here, g = v + 3 + LEG_VECTORS * k, 16 * k
         hip, knee = model_place(rows, top, Jp, parents, upper), model_place(rows, top, Jp, parents, mid)
         p, q = model_place(rows, top, Jp, parents, tip), model_rotation(rows, top, Jp, parents, tip)
         reach = max(
             length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee)))
         )
         goal, turn = p, (0.0, 0.0, 0.0, 1.0)
+        pitched, pitch = goal, turn
         if what % 2 == 1 or what >= 4:
             root = model_place(rows, top, Jp, parents, root_above(parents, upper))
         if what % 2 == 1:
@@ -366,6 +399,7 @@ def run_legs(work, n, top, at, time, weight):
                     hold(kept, old, new, legs, k, vectors, vectors[here], goal, q)
                 goal = (goal[0] + kept[new + STRAY], goal[1], goal[2] + kept[new + STRAY + 1])
                 turn = about(UP, kept[new + TURNED])
+            pitched, pitch = goal, turn
             if what >= 4:
                 turned_q = multiplied(turn, q)
                 u = heading(turned_q, legs.forward[k])
@@ -378,13 +412,29 @@ def run_legs(work, n, top, at, time, weight):
                 ground = plane_at(kept, new + GROUND)
                 tilt = shortest_turn(UP, (ground[3], ground[4], ground[5]), UP)
                 over = (goal[0] - ball[0], goal[1], goal[2] - ball[2])
-                goal = plus((ground[0], ground[2], ground[1]), turned(tilt, over))
+                spot = (ground[0], ground[2], ground[1])
+                pitched, pitch = plus(spot, turned(tilt, over)), multiplied(tilt, turn)
+                if kept[new + FLAT] > 0.0:
+                    # Its pitch is taken away, about the ball where the heel is up, and else about the heel.
+                    heel = plus(goal, turned(turned_q, legs.back[k]))
+                    down = ball[1] - legs.rest[k] - heel[1]
+                    long = legs.sole[k][0]
+                    across = math.sqrt(max(long * long - down * down, 0.0))
+                    level = about((u[1], 0.0, -u[0]), kept[new + FLAT] * atan2(down, across))
+                    back = across if down > 0.0 else 0.0
+                    pivot = (-back * u[0], 0.0, -back * u[1])
+                    over, turn = plus(pivot, turned(level, minus(over, pivot))), multiplied(level, turn)
+                goal = plus(spot, turned(tilt, over))
                 turn = multiplied(tilt, turn)
             if time < 1.0:
                 kept[new + KNOWN] = 1.0
+        else:
+            pitched, pitch = goal, turn
         for c in range(3):
             goals[g + c] = p[c] + weight * (goal[c] - p[c])
+            goals[g + 8 + c] = p[c] + weight * (pitched[c] - p[c])
         goals[g + 3], goals[g + 4], goals[g + 5], goals[g + 6] = turn
+        goals[g + 11], goals[g + 12], goals[g + 13], goals[g + 14] = pitch
         goals[g + 7] = reach
     pelvis = legs.pelvis
     if pelvis >= 0:
@@ -393,8 +443,10 @@ def run_legs(work, n, top, at, time, weight):
             kept = work.memory[n]
             old, new = memory + 1 + LEG_STATE * count, memory + 1 + size + LEG_STATE * count
             if time < 1.0:
-                rise = follow_footholds(kept, old, new, legs, vectors, memory + 1 + size, root, u)
-                short = reach_for(rows, top, Jp, parents, legs, goals, weight * rise)
+                follow_footholds(kept, old, new, legs, vectors, memory + 1 + size, root, u, goals[7])
+                short = reach_for(rows, top, Jp, parents, legs, goals, weight * kept[new + RISE])
+                # Who walks is midway between two feet when one comes down.
+                short = max(short, 0.5 * fall_ahead(kept, memory + 1 + size, legs))
                 follow_drop(kept, old, new, legs, vectors, short)
             rise = weight * (kept[new + RISE] - min(kept[new + DROP], legs.most_drop))
             lean = weight * kept[new + LEAN]
@@ -406,15 +458,32 @@ def run_legs(work, n, top, at, time, weight):
             move_joint(rows, top, Jp, parents, pelvis, (0.0, rise, 0.0))
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
-        q, goal = model_rotation(rows, top, Jp, parents, tip), vector_at(goals, 12 * k)
+        q, goal, g = model_rotation(rows, top, Jp, parents, tip), vector_at(goals, 16 * k), 16 * k
+        turn = (goals[g + 3], goals[g + 4], goals[g + 5], goals[g + 6])
+        if what >= 4:
+            # What is out of reach keeps its pitch.
+            hip, pitched = model_place(rows, top, Jp, parents, upper), vector_at(goals, g + 8)
+            far, near = length_of(minus(goal, hip)), length_of(minus(pitched, hip))
+            if far > goals[g + 7] and far > near + 1e-6:
+                part = min(max((goals[g + 7] - near) / (far - near), 0.0), 1.0)
+                goal = between(pitched, goal, part)
+                turn = mixed((goals[g + 11], goals[g + 12], goals[g + 13], goals[g + 14]), turn, part)
         if length_of(minus(goal, model_place(rows, top, Jp, parents, tip))) > 1e-6:
             solve_limb(
                 rows, top, Jp, parents, upper, mid, tip, goal, 0.0, math.pi, legs.stretch, True, legs.spare[k], False, UP, 1.0
             )  # fmt: skip
-        turn = (goals[12 * k + 3], goals[12 * k + 4], goals[12 * k + 5], goals[12 * k + 6])
         if turn[0] != 0.0 or turn[1] != 0.0 or turn[2] != 0.0:
             above = model_rotation(rows, top, Jp, parents, parents[tip])
             put_rotation(rows, top, Jp, tip, multiplied(conjugated(above), multiplied(turn, q)), weight)
+
+
+def mixed(a, b, part):
+    """The rotation between two that are not far from each other."""
+    side = part if a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] >= 0.0 else -part
+    keep = 1.0 - part
+    x, y, z, w = keep * a[0] + side * b[0], keep * a[1] + side * b[1], keep * a[2] + side * b[2], keep * a[3] + side * b[3]
+    size = math.sqrt(x * x + y * y + z * z + w * w)
+    return (x / size, y / size, z / size, w / size)
 
 
 def lean_spine(rows, top, Jp, parents, joint, angle, u):
