@@ -39,7 +39,7 @@ def stones(height: float = 0.15, spacing: float = 0.45) -> Height:
     """Round stepping stones with flat tops, on a level."""
 
     def heights(p: np.ndarray) -> np.ndarray:
-        away = np.remainder(p + [0.0, 0.1], spacing) - spacing / 2
+        away = np.remainder(p + np.array([0.0, 0.1]), spacing) - spacing / 2
         return np.where((away * away).sum(-1) < (0.42 * spacing) ** 2, height, 0.0)
 
     return heights
@@ -60,7 +60,9 @@ GROUNDS: dict[str, Height] = {
 class Soles:
     """The vertices below the feet of a character that stands at rest on the plane y = 0, and how they are skinned."""
 
-    def __init__(self, character: mw.Character, feet: tuple[str, ...] = ("foot_l", "foot_r"), thick: float = 0.02) -> None:
+    def __init__(
+        self, character: mw.Character, feet: tuple[str, ...] = ("foot_l", "foot_r"), thick: float = 0.02
+    ) -> None:
         bones = character.skeleton
         mesh = max(character.meshes, key=lambda m: m.vertex_count)
         self.feet = []
@@ -153,7 +155,9 @@ def walk(
         if k < warm_up * rate:
             continue
         time = (k + 1) / rate % source.duration
-        for i, (mine, plain, foot) in enumerate(zip(soles.places(placed), soles.places(flat), ("foot_l", "foot_r"))):
+        for i, (mine, plain, foot) in enumerate(
+            zip(soles.places(placed), soles.places(flat), ("foot_l", "foot_r"))
+        ):
             heel, ball = soles.feet[i][4:6]
             above = mine[:, 1] - ground(mine[:, [0, 2]])
             down = down_at(source, foot, time)
@@ -166,7 +170,7 @@ def walk(
                 below = ground(ends[:, [0, 2]])
                 steep = (below[1] - below[0]) / along
                 tread = 0.0 if abs(steep) > 0.45 else np.arctan(steep)
-                # As on a plane, or flat on the tread, or in between: a heel that has nothing below it does not strike first.
+                # As on a plane, or flat on the tread, or in between: a heel that has nothing below it strikes not first.
                 angle = np.degrees(np.arctan2(line[1], along) - tread)
                 one["pitch"] = angle - np.clip(angle, min(one["flat"], 0.0), max(one["flat"], 0.0))
                 seen.pitch = max(seen.pitch, abs(one["pitch"]))

@@ -108,9 +108,10 @@ def _landings(
     first, end = root(0.0), root(duration)
     lap = end[:, :3] @ np.linalg.inv(first[:, :3])
     hips = travelled[-1, :, 3] - travelled[0, :, 3]
-    in_place = float(np.linalg.norm(hips[[0, 2]])) < TRAVELS and float(
-        np.linalg.norm((end - first)[[0, 2], 3])
-    ) < TRAVELS
+    in_place = (
+        float(np.linalg.norm(hips[[0, 2]])) < TRAVELS
+        and float(np.linalg.norm((end - first)[[0, 2], 3])) < TRAVELS
+    )
 
     def ahead(time: float, lands: float) -> tuple[float, float, float]:
         here, wait = root(time), lands - time if in_place else 0.0
@@ -182,6 +183,7 @@ def _told(clip: Clip, touch: str, leave: str) -> list[tuple[float, float]] | Non
 def _seen(c: Compiler, entry: int, tip: int, speed: float, height: float) -> list[tuple[float, float]]:
     """The windows in which the sole of a foot is low and slow, travel and all."""
     from marrow.animation.bank import ClipBank
+
     bank = ClipBank.of(c.character)
     foot = _joint_frames(bank, entry, tip)
     frames = len(foot)

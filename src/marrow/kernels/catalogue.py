@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from marrow.kernels import (  # noqa: F401  (each adds its own)
     control,
-    gradients,
     foot_probes,
+    gradients,
     lod,
     nearest_points,
     number_parsing,

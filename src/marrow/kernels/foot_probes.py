@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from marrow.kernels.language.annotations import ANY, F, J, N, Out, f4, f8, i4, i8
 from marrow.kernels.language.kernel import kernel
-from marrow.kernels.operations.footholds import FAR, LEG_VECTORS, NEAR, PROBES, heading, landing, looks, swings
+from marrow.kernels.operations.footholds import (
+    FAR,
+    LEG_VECTORS,
+    NEAR,
+    PROBES,
+    heading,
+    landing,
+    looks,
+    swings,
+)
 from marrow.kernels.operations.spatial import model_place, model_point, model_rotation, plus, turned, unit_or
 
 __all__ = ["SHAPE", "foot_probes"]
@@ -63,7 +72,11 @@ def foot_probes(
                     side = shape[12]
                 elif probe == 4:
                     along = shape[11]
-                spot = (ball[0] + x + along * u[0] + side * u[1], 0.0, ball[2] + z + along * u[1] - side * u[0])
+                spot = (
+                    ball[0] + x + along * u[0] + side * u[1],
+                    0.0,
+                    ball[2] + z + along * u[1] - side * u[0],
+                )
                 if probe >= 5:
                     if not swinging:
                         continue

@@ -88,7 +88,8 @@ def find_spine(c: Compiler, legs: Legs) -> int:
     found = [
         j
         for j in skeleton.children(legs.pelvis)
-        if j not in legged and high[[j, *skeleton.descendants(j).tolist()]].max() > high[legs.pelvis] + 0.2 * high.max()
+        if j not in legged
+        and high[[j, *skeleton.descendants(j).tolist()]].max() > high[legs.pelvis] + 0.2 * high.max()
     ]
     return int(found[0]) if len(found) == 1 else -1
 
@@ -132,7 +133,9 @@ def compile_legs(
         raise ValidationError(f"{path}.stretch: expected a factor from 1 to 2, got {stretch}")
     count = len(legs.joints)
     keeps = what & (HOLD | GROUND)
-    memory, header = (c.keep_state(1 + 2 * (LEG_STATE * count + BODY_STATE)), c.header()) if keeps else (-1, 0)
+    memory, header = (
+        (c.keep_state(1 + 2 * (LEG_STATE * count + BODY_STATE)), c.header()) if keeps else (-1, 0)
+    )
     constant = c.builder.value
     refs = stride or [constant(v, path) for v in (1.0, 0.0, 1.0)]
     for k in range(count):

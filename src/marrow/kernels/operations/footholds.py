@@ -24,6 +24,8 @@ NEAR, FAR = (0.08, 0.08), (0.18, 0.2)
 """How far ahead of the toes the ground is asked for: metres, or this part of what is left of the way if that is more."""
 CLIMB = 0.6
 """How steeply a foot rises before something that is ahead of it."""
+ROOM, MOST_ROOM = 0.3, 0.03
+"""How much more it rises: this part of how high the thing is, up to some metres."""
 STEEP, BEND, SIDE = 1.0, 0.45, 0.6
 """Slopes: between two points along the sole where an edge must be; by how much they differ from the next where one is; and
 between both sides of the ball."""
@@ -66,7 +68,12 @@ def heading(q, forward):
 
 def landing(vectors, here, header):
     """How far ahead of where it is a foot lands: x, z; zero while it stands."""
-    x, z, wait, dt = vectors[here + AHEAD], vectors[here + AHEAD + 1], vectors[here + WAIT], vectors[header + 1]
+    x, z, wait, dt = (
+        vectors[here + AHEAD],
+        vectors[here + AHEAD + 1],
+        vectors[here + WAIT],
+        vectors[header + 1],
+    )
     if wait > 0.0 and dt > 1e-4:
         x, z = x - wait * vectors[header + 2] / dt, z - wait * vectors[header + 4] / dt
     return x, z
@@ -198,13 +205,19 @@ def looks(ahead, x, z):
     return min(max(ahead[0], ahead[1] * left), left)
 
 
+def above(height, plane, foot, slack):
+    """How much higher a point of a foot must be over a plane whose height there is `plane`, to be over ground that is higher; with
+    some room."""
+    return height + min(ROOM * max(height - plane, 0.0), MOST_ROOM) - plane - foot - CLIMB * slack
+
+
 def hurdle(vectors, at, most, ground, heel, toe, x, z, further):
     """How much higher a foot must be that swings over `ground` (a plane) and lands at x, z from here, so that heel and toes go over
     what is there. It is `further` ahead than where the ground was asked for."""
-    at_heel, at_toe = plane_height(ground, heel[0], heel[2]) + heel[1], plane_height(ground, toe[0], toe[2]) + toe[1]
+    low, high = plane_height(ground, heel[0], heel[2]), plane_height(ground, toe[0], toe[2])
     near, far = max(looks(NEAR, x, z) - further, 0.0), max(looks(FAR, x, z) - further, 0.0)
-    need = height_or_none(vectors[at], most) - at_heel
-    need = max(need, height_or_none(vectors[at + 1], most) - at_toe)
-    need = max(need, height_or_none(vectors[at + 2], most) - at_toe - CLIMB * near)
-    need = max(need, height_or_none(vectors[at + 3], most) - at_toe - CLIMB * far)
+    need = above(height_or_none(vectors[at], most), low, heel[1], 0.0)
+    need = max(need, above(height_or_none(vectors[at + 1], most), high, toe[1], 0.0))
+    need = max(need, above(height_or_none(vectors[at + 2], most), high, toe[1], near))
+    need = max(need, above(height_or_none(vectors[at + 3], most), high, toe[1], far))
     return max(need, 0.0)

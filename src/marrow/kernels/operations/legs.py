@@ -136,7 +136,9 @@ LEG_SET = Constants(
     ),
     over=number("where `upper` rests over the root: x, z", 2, each="count"),
     forward=number("where it points, in the frame of `tip`", 3, each="count"),
-    sole=number("how far heel and ankle are behind the ball, and the toes ahead, along the sole", 3, each="count"),
+    sole=number(
+        "how far heel and ankle are behind the ball, and the toes ahead, along the sole", 3, each="count"
+    ),
     wide=number("half the width of the sole at the ball", each="count"),
     back=number("the end of the heel, in the frame of `tip`", 3, each="count"),
     toes=joint("the joint of the toes, or `tip`", each="count"),
@@ -230,7 +232,9 @@ def follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe):
     )
     at = sloped(ball[0] + lands_x, ball[2] + lands_z, height, along, side, u, legs.steepest)
     lands = (ahead, front, back)
-    known = kept[old + KNOWN] != 0.0 and abs(move[0]) + abs(move[2]) < 2.0 and abs(move[1]) < 2.0 * legs.most_step
+    known = (
+        kept[old + KNOWN] != 0.0 and abs(move[0]) + abs(move[2]) < 2.0 and abs(move[1]) < 2.0 * legs.most_step
+    )
     left = left_after(dt, legs.settle)
     home, leaves = at, lands
     if known:
@@ -255,7 +259,7 @@ def follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe):
     # With nothing below its front a foot does not roll over the ball; with nothing below its back it comes down flat.
     flat = lands[2] * eased
     if heel[1] > ball[1] - legs.rest[k]:
-        flat = leaves[1] * (1.0 - smooth_step(min(3.0 * part, 1.0))) if swinging else lands[1]
+        flat = leaves[1] * (1.0 - smooth_step(min(8.0 * part, 1.0))) if swinging else lands[1]
     need, over = 0.0, 0.0
     if swinging:
         # Its toes or its heel come down where its pitch is taken away.
@@ -310,7 +314,7 @@ def fall_ahead(kept, at, legs):
         for k in range(2):
             here, other = at + LEG_STATE * k, at + LEG_STATE * (1 - k)
             if kept[here + SWINGS] > 0.0 and kept[other + SWINGS] == 0.0:
-                part = smooth_step(min(1.5 * kept[here + SWINGS], 1.0))
+                part = smooth_step(min(2.0 * kept[here + SWINGS], 1.0))
                 fall = max(fall, part * (kept[other + TARGET + 2] - kept[here + TARGET + 2]))
     return fall
 
@@ -481,7 +485,12 @@ def mixed(a, b, part):
     """The rotation between two that are not far from each other."""
     side = part if a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] >= 0.0 else -part
     keep = 1.0 - part
-    x, y, z, w = keep * a[0] + side * b[0], keep * a[1] + side * b[1], keep * a[2] + side * b[2], keep * a[3] + side * b[3]
+    x, y, z, w = (
+        keep * a[0] + side * b[0],
+        keep * a[1] + side * b[1],
+        keep * a[2] + side * b[2],
+        keep * a[3] + side * b[3],
+    )
     size = math.sqrt(x * x + y * y + z * z + w * w)
     return (x / size, y / size, z / size, w / size)
 
