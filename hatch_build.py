@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +45,21 @@ class Build(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":
             return
-        root = Path(self.root)
-        build_kernels(root)
-        build_samples(root)
+        build_all(Path(self.root))
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{platform}"
+
+
+def build_all(root: Path) -> None:
+    """The studio's page beside the kernels and the samples that need them."""
+    with ThreadPoolExecutor(1) as beside:
+        page = None
         if not _skipped():
-            build(root / "web", root / "src" / "marrow" / "studio" / "static")
+            page = beside.submit(build, root / "web", root / "src" / "marrow" / "studio" / "static")
+        build_kernels(root)
+        build_samples(root)
+        if page is not None:
+            page.result()
 
 
 def build_kernels(root: Path) -> None:
@@ -133,8 +142,5 @@ def _text(file: Path) -> str | None:
 
 
 if __name__ == "__main__":
-    here = Path(__file__).resolve().parent
-    build_kernels(here)
-    build_samples(here)
-    build(here / "web", here / "src" / "marrow" / "studio" / "static")
+    build_all(Path(__file__).resolve().parent)
     print("the kernels and the studio's page are built", file=sys.stderr)

@@ -46,7 +46,17 @@ if TYPE_CHECKING:
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.controller import Controller
-    from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
+    from marrow.graph import (
+        Animator,
+        Events,
+        Graph,
+        GroundMesh,
+        HeightField,
+        RootMotionDelta,
+        Snapshot,
+        load_graph,
+        save_graph,
+    )
     from marrow.io import load, save
     from marrow.io.lint import Mended, mend
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
@@ -82,6 +92,8 @@ _LATE = {
     "Bounds": "marrow.skinning",
     "Events": "marrow.graph",
     "Graph": "marrow.graph",
+    "GroundMesh": "marrow.graph",
+    "HeightField": "marrow.graph",
     "ResamplingError": "marrow.animation.resampling",
     "RootMotionDelta": "marrow.graph",
     "BoneMap": "marrow.motion",
@@ -130,6 +142,8 @@ __all__ = [
     "Events",
     "Frame",
     "Graph",
+    "GroundMesh",
+    "HeightField",
     "Image",
     "InfluenceLimit",
     "Level",

@@ -5,9 +5,9 @@ Importers write into a `ReportBuilder`; a `Character` carries the frozen `Report
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import FrozenInstanceError, dataclass, field
+from typing import Any, Literal, get_args
 
 from marrow.display.cards import card, counted, table
 from marrow.errors import OutOfRangeError, ValidationError
@@ -48,21 +48,52 @@ class ReportLine:
         return f"{self.kind}: {self.place}: {self.message}" if self.place else f"{self.kind}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class Report(Sequence[ReportLine]):
-    """The lines an importer wrote, in order. Empty when the file needed nothing."""
+    """The lines an importer wrote, in order. Empty when the file needed nothing.
 
-    lines: tuple[ReportLine, ...] = ()
+    `Report.later(make)` has the lines that `make` gives when somebody looks: some take longer to find than a file to read.
+    """
 
+    __slots__ = ("_lines", "_make")
     __array_ufunc__ = None
+    _lines: tuple[ReportLine, ...]
+    _make: Callable[[], Report] | None
 
-    def __post_init__(self) -> None:
-        lines = tuple(self.lines) if isinstance(self.lines, (tuple, list)) else (self.lines,)
-        if not all(isinstance(line, ReportLine) for line in lines):
-            raise ValidationError(
-                f"Report.lines: expected a tuple of ReportLine, got {type(self.lines).__name__}"
-            )
-        object.__setattr__(self, "lines", lines)
+    def __init__(self, lines: Sequence[ReportLine] = ()) -> None:
+        found = tuple(lines) if isinstance(lines, (tuple, list)) else (lines,)
+        if not all(isinstance(line, ReportLine) for line in found):
+            raise ValidationError(f"Report.lines: expected a tuple of ReportLine, got {type(lines).__name__}")
+        object.__setattr__(self, "_lines", found)
+        object.__setattr__(self, "_make", None)
+
+    @classmethod
+    def later(cls, make: Callable[[], Report]) -> Report:
+        """The report that `make` will give, asked on first use."""
+        out = cls()
+        object.__setattr__(out, "_make", make)
+        return out
+
+    @property
+    def lines(self) -> tuple[ReportLine, ...]:
+        make = self._make
+        if make is not None:
+            object.__setattr__(self, "_lines", make().lines)
+            object.__setattr__(self, "_make", None)
+        return self._lines
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Report, (self.lines,)
+
+    def __eq__(self, other: object) -> bool:
+        return self.lines == other.lines if isinstance(other, Report) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Report, self.lines))
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import marrow as mw
 from marrow.animation.bank import ClipBank
-from marrow.bench import core, report
+from marrow.bench import core, lod_build, report
+from marrow.bench import io as loading
 from marrow.bench.body import random_pose, synthetic_body
 from marrow.bench.harness import Contest
 from marrow.bench.rivals import numpy_dense, numpy_gather, scipy_sparse
@@ -91,7 +93,36 @@ def test_ratios_and_goals():
     (summary,) = report.run_all([contest], 0.01)
     first, second = summary["rows"]
     assert first["times_marrow"] == 1 and second["times_marrow"] > 2 and first["met"] and second["met"]
-    assert "| b |" in report.as_markdown([summary], {"x": {"y": 1.0}}, report.machine())
+    text = report.as_markdown([summary], {"x": {"y": 1.0}}, report.machine())
+    assert "| b |" in text
+    medians = second["median"] / first["median"]
+    assert f"| {second['times_marrow']:.2f}x ({medians:.2f}x) |" in text
+
+
+def test_every_gltf_of_the_corpus_is_loaded_beside_other_readers(monkeypatch, tmp_path, body):
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    small = body.replace(meshes=(), clips=())
+    for name in ("Fox", "RobotExpressive"):
+        mw.save(small, corpus / f"{name}.glb")
+    monkeypatch.setenv("MARROW_CORPUS", str(corpus))
+    monkeypatch.setattr(loading, "mannequin", lambda: small)
+    monkeypatch.setenv("MARROW_CACHE", "off")
+    found = {c.title: c for c in loading.contests()}
+    for name in ("Fox.glb", "RobotExpressive.glb"):
+        assert found[f"{name}, from the cache"].goal == 3e-3
+        goals = found[f"{name}, file to Character"].goals
+        assert set(goals.values()) <= {0.5} and set(goals) <= {loading.TRIMESH}
+
+
+def test_measuring_the_levels_of_a_morph_character_is_told_beside_building_them(monkeypatch, body):
+    monkeypatch.setattr(lod_build, "build", lambda character, levels, measure=True: character)
+    monkeypatch.setattr(
+        lod_build, "_corpus", lambda names=(): {"Face": body} if "MorphStressTest.glb" in names else {}
+    )
+    told = lod_build.morph_measurements()["Face, 3 levels, time of one core"]
+    assert list(told) == ["levels", "measuring them", "measuring against making"]
+    assert "goal 2x" in told["measuring against making"]
 
 
 def test_command_prints_json(monkeypatch, capsys):

@@ -167,6 +167,24 @@ def test_it_walks_on_the_ground(bare):
     assert player.place[2] > 1
 
 
+def test_it_walks_on_a_mesh_below_its_roof(bare):
+    """A ramp, 10 m wide, with a flat roof 3 m above where it begins: put below the roof it stays below it."""
+    x, y, z = (-5, 5, 5, -5), (0, 0, 2, 2, 3, 3, 3, 3), (-2, -2, 18, 18)
+    corners = np.column_stack([x * 2, y, z * 2])
+    quad = np.array([[0, 1, 2], [0, 2, 3]])
+    player = mw.Controller(bare, ground=mw.GroundMesh(corners, np.concatenate([quad, quad + 4])))
+    assert player.place[1] == pytest.approx(0.2)
+    walked(player, (0.0, 1.0))
+    assert player.place[1] == pytest.approx(0.2 + 0.1 * player.place[2])
+    assert player.place[2] > 1
+    player.put((0, 50, 0), (0, 0, 1))
+    assert player.place[1] == 3
+    player.put((0, -50, 0), (0, 0, 1))
+    assert player.place[1] == 3
+    player.put((90, 7, 0), (0, 0, 1))
+    assert player.place[1] == 7
+
+
 def test_its_graph_is_an_ordinary_one(player):
     text = to_json(player.graph)
     again = mw.Animator(player.character, from_json(text))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -358,8 +359,10 @@ def test_wrong_calls_are_refused_in_words(clips, tmp_path):
                 dataset.build(sources, out, workers=0)
 
 
-def test_motion_is_put_on_a_character(tmp_path):
-    """Taller body, other names: the same turns, travel by the length of the legs."""
+def test_motion_is_put_on_a_character(tmp_path, monkeypatch):
+    """Taller body, other names: the same turns, travel by the length of the legs. Workers take one thread each."""
+    asked = []
+    monkeypatch.setattr(import_module("marrow.motion.retarget"), "thread_count", asked.append)
     tall = body(1.5)
     mw.save(mw.Character(tall, name="tall"), tmp_path / "tall.marrow")
     small = body()
@@ -374,6 +377,7 @@ def test_motion_is_put_on_a_character(tmp_path):
     )
     row = found["train"][0]
     assert found.schema.joints == tall.names and found.manifest.character == "tall.marrow"
+    assert asked == [1]
     clip = mw.retarget(
         mw.load(tmp_path / "take.bvh", cache=False).clips[0], mw.load(tmp_path / "tall.marrow")
     )

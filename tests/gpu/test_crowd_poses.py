@@ -356,9 +356,12 @@ def test_a_lost_device_and_too_little_memory_are_errors(small):
         gpu.Crowd(who, device=small)
     assert np.isfinite(who.matrices).all()  # still on the CPU
     _, _, crowd = pair(small, 2)
-    small.destroy()
-    with pytest.raises(DeviceLostError, match="lost"):
+    for _ in range(2):
         crowd.update(0.1)
+    small.destroy()
+    for _ in range(2):
+        with pytest.raises(DeviceLostError, match="lost"):
+            crowd.update(0.1)
     with pytest.raises(DeviceLostError, match="lost"):
         crowd.matrices  # noqa: B018
 

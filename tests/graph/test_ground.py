@@ -42,6 +42,19 @@ def test_a_function_that_tells_heights_alone_is_asked_for_its_slope():
     np.testing.assert_allclose(found.normals, [up / np.linalg.norm(up)] * 2, atol=1e-12)
 
 
+def test_a_function_is_asked_at_the_points_alone_where_nobody_wants_normals():
+    asked = []
+    found = query_ground(
+        lambda p: asked.append(p.copy()) or p[:, 0],
+        points([1, 0, 2], [3, 0, 0]),
+        9.0,
+        np.arange(2),
+        normals=False,
+    )
+    assert [p.tolist() for p in asked] == [[[1, 2], [3, 0]]]
+    assert found.heights.tolist() == [1, 3] and found.normals.tolist() == [[0, 1, 0]] * 2
+
+
 def test_a_function_may_tell_normals():
     def dome(places):
         height = np.sqrt(9 - (places**2).sum(1))

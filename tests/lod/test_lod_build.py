@@ -418,7 +418,7 @@ def test_progress_is_told():
 
 def test_a_bound_over_all_points_is_close_to_the_truth():
     """A tent over a square: only the ridge is far, and no vertex of the square is below it."""
-    from marrow.lod.distance import SurfaceTree, farthest
+    from marrow.lod.distance import SurfaceParts, SurfaceTree, farthest
 
     square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float32)
     tent = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.3, 0.4, 0.2]], np.float32)
@@ -426,10 +426,13 @@ def test_a_bound_over_all_points_is_close_to_the_truth():
     tree = SurfaceTree(tent, sides)
     tree.fit(tent)
     corners = square[[[0, 1, 2], [0, 2, 3]]]
-    near = np.full(6, -1, np.int32)
-    off = tree.distances(corners.reshape(-1, 3), near)
-    assert off.max() == 0
-    found = farthest(tree, corners, off.reshape(-1, 3), near.reshape(-1, 3), 0.0)
+    assert tree.distances(corners.reshape(-1, 3), np.full(6, -1, np.int32)).max() == 0
+    found, pieces = farthest(tree, corners, SurfaceParts.whole(np.full((2, 3), -1, np.int32)), 0.0)
     grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 200)] * 2, [0.0]), axis=-1).reshape(-1, 3)
     truth = distances(grid, tent, sides).max()
     assert truth <= found <= 1.05 * truth
+    # The parts that told it cover the square, and tell it again.
+    area = np.linalg.norm(np.cross(*np.diff(pieces.corners(corners), axis=1).swapaxes(0, 1)), axis=-1) / 2
+    assert len(pieces.owner) > 2 and area.sum() == pytest.approx(1)
+    again, _ = farthest(tree, corners, pieces, 0.0)
+    assert truth <= again <= 1.05 * truth

@@ -135,6 +135,22 @@ def test_forced_levels_win():
             selector.select(camera, transforms, force=wrong)
 
 
+def test_farther_and_farther_is_what_select_gives_for_each_bias():
+    rng, camera = np.random.default_rng(3), Camera.perspective((0, 2, 9), (0, 1, 0), width=640, height=360)
+    places, biases = scattered(200, rng), [0.0, 0.5, 1.0, 3.5]
+    low = rng.uniform(-1, 0, (200, 3)).astype(np.float32)
+    selector = Selector(mannequin(), pixels=0.7)
+    selector.select(camera, places)  # what it chose last is neither used nor forgotten
+    kept = selector._before.copy()
+    for bounds in (None, mw.Bounds(low, low + 1)):
+        found = list(selector.select_farther(camera, places, biases, bounds=bounds))
+        for bias, levels in zip(biases, found, strict=True):
+            wanted = Selector(mannequin(), pixels=0.7).select(camera, places, bounds=bounds, bias=bias).levels
+            np.testing.assert_array_equal(levels, wanted)
+        assert (found[0] <= found[-1]).all() and (found[0] < found[-1]).any()
+    np.testing.assert_array_equal(selector._before, kept)
+
+
 def test_a_bias_of_one_is_twice_as_far():
     character = mannequin()
     camera = Camera.orthographic((0, 0, 0), (0, 0, 1), size=1.0, near=-500)

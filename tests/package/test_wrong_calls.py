@@ -40,6 +40,7 @@ HOSTILE = hostile(
 
 MESH = {f: getattr(BODY, f) for f in BODY.__dataclass_fields__}
 TARGET = BODY.morph_targets[0]
+FLOOR = [[0.0, 0, 0], [0, 0, 1], [1, 0, 0]]
 CALLS = {
     mw.Skeleton: {"names": ("a", "b"), "parents": [-1, 0], "rest": None, "morph_names": (), "sockets": ()},
     mw.Socket: {"name": "s", "joint": 0, "translation": [0] * 3, "rotation": [0, 0, 0, 1], "scale": [1] * 3},
@@ -116,6 +117,12 @@ CALLS = {
     mw.sample_clips: {"clips": [CLIP], "which": [0, 0], "time": [0.0, 0.5], "loop": True},
     mw.retarget: {"clip": CLIP, "onto": WHOLE, "source": None, "map": None, "hands": False, "scale": 1.0, "units": 1.0,
                   "calibration": "drop"},
+    mw.HeightField: {"heights": [[0.0, 1.0], [2.0, 3.0]], "spacing": 1.0, "origin": (0.0, 0.0)},
+    mw.HeightField(np.zeros((2, 2)), 1.0).__call__: {"places": [[0.0, 0.0]]},
+    mw.HeightField(np.zeros((2, 2)), 1.0).query: {"points": [[0.0, 0.0, 0.0]], "reach": 1.0, "depth": 2.0},
+    mw.GroundMesh: {"positions": FLOOR, "triangles": [[0, 1, 2]]},
+    mw.GroundMesh.of: {"thing": mw.samples.mannequin()},
+    mw.GroundMesh(FLOOR, [[0, 1, 2]]).query: {"points": [[0.1, 0, 0.1]], "reach": 1.0, "depth": 2.0, "threads": 1},
     mw.samples.load: {"name": "mannequin"},
     mw.samples.mannequin: {"influences": 8},
     mw.samples.lizard: {"influences": 8},

@@ -8,6 +8,7 @@ import marrow as mw
 from marrow import gpu
 from marrow.scene.actor_state import actor_states, quick_bounds
 from marrow.scene.bounding_boxes import BoundingBoxes
+from marrow.skinning.joint_boxes import joined_boxes
 
 
 @pytest.mark.parametrize("sample", ["mannequin", "lizard"])
@@ -18,6 +19,27 @@ def test_quick_boxes_hold_every_vertex(sample):
         matrices = mw.skinning_matrices(who.palette, who.skeleton.to_model(pose))
         found, exact = quick_bounds(who, matrices), mw.bounds(who, matrices)
         assert (found.low <= exact.low).all() and (found.high >= exact.high).all(), clip.name
+
+
+def test_joined_boxes_are_those_that_numpy_finds():
+    """The same bits in float32, whatever the number of boxes; what is not finite shows in every number of its instance."""
+    rng = np.random.default_rng(4)
+    for count, palette, boxes in ((1, 3, 1), (150, 7, 5), (70, 20, 33)):
+        matrices = rng.normal(size=(count, palette, 3, 4)).astype(np.float32)
+        entries = rng.integers(0, palette, boxes)
+        center, half = rng.normal(size=(boxes, 3)).astype("f4"), rng.random((boxes, 3)).astype("f4")
+        m = matrices[:, entries]
+        x = m[..., 0] * center[:, :1] + m[..., 1] * center[:, 1:2] + m[..., 2] * center[:, 2:] + m[..., 3]
+        a = np.abs(m)
+        r = a[..., 0] * half[:, :1] + a[..., 1] * half[:, 1:2] + a[..., 2] * half[:, 2:]
+        table = np.concatenate([center, half], 1).reshape(-1)
+        low, high, far = joined_boxes(matrices, entries, table)
+        np.testing.assert_array_equal(low, (x - r).min(1))
+        np.testing.assert_array_equal(high, (x + r).max(1))
+        np.testing.assert_array_equal(far[:, 0], (np.abs(x) + r).max((1, 2)))
+        matrices[0, entries[0], 1, 2], wrong = (np.nan, np.inf)[boxes % 2], np.arange(count) == 0
+        for found in joined_boxes(matrices, entries, table):
+            np.testing.assert_array_equal(np.isnan(found), np.broadcast_to(wrong[:, None], found.shape))
 
 
 def test_boxes_in_the_world_are_those_of_their_corners():

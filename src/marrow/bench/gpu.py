@@ -16,6 +16,7 @@ from marrow.bench.harness import Contest
 from marrow.errors import GpuMemoryError
 from marrow.gpu import Buffer, Clock, Crowd, Device, Later, Skinner
 from marrow.graph import Animator
+from marrow.kernels.jobs import thread_count
 from marrow.model import Character
 from marrow.skinning import skin, skinning_matrices
 
@@ -91,6 +92,8 @@ def measurements() -> dict[str, Any]:
 
 POSE_SECONDS = 0.5e-3
 """For the pose pass of 10,000 mannequins on an NVIDIA H200."""
+POSING_SECONDS, UPDATE_SECONDS = 0.5e-3, 2e-3
+"""For Python's part of posing 10,000, and for all of an update of theirs with eight cores."""
 
 
 def posing(device: Device, count: int) -> dict[str, Any]:
@@ -110,8 +113,27 @@ def posing(device: Device, count: int) -> dict[str, Any]:
     found["Python's part of one posing"] = {
         "one mannequin": pose_pass(one, python=True),
         f"{count:,} mannequins": pose_pass(crowd, python=True),
+        "at most": POSING_SECONDS,
+    }
+    found[f"Crowd.update of {count:,} mannequins under a graph, until it returns"] = {
+        **update_parts(Crowd(mixed_crowd(count, threads=thread_count(None)), device=device)),
+        "at most": UPDATE_SECONDS,
     }
     return found
+
+
+def update_parts(crowd: Crowd) -> dict[str, float]:
+    """The whole of a typical update, the GPU being idle before: control on the pool, and what Python hands over."""
+    times = []
+    for _ in range(36):
+        crowd.device.wait()
+        start = time.perf_counter()
+        crowd.animator.update(1 / 60)
+        control = time.perf_counter() - start
+        crowd.evaluate()
+        times.append((time.perf_counter() - start, control))
+    whole, control = np.median(times[12:], axis=0).tolist()
+    return {"whole": whole, "control": control, "Python's part": whole - control}
 
 
 def pose_pass(crowd: Crowd, *, python: bool = False) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,15 @@ from marrow.lod.builder import build
 from marrow.model import Character
 from marrow.samples import lizard, mannequin
 
-__all__ = ["contests", "measurements"]
+__all__ = ["contests", "measurements", "morph_measurements"]
 
 LEVELS = (0.4, 0.1, 0.02)
 MAKING, MEASURING = 2.0, 6.0
 """Seconds of one core that four levels of 20,000 triangles may take, without and with the error report."""
 SOLDIER = {0.5: 0.011, 0.1: 0.032}
 """How far the Soldier may be off at worst over its clips, as a part of its extent, by the part of its triangles left."""
+MORPHS, MOST_MEASURING = ("MorphStressTest.glb", "RobotExpressive.glb"), 2.0
+"""Characters with morph clips, and how many times as long as to make their levels it may take to measure them."""
 CORPUS = ("Soldier.glb", "Xbot.glb", "Samba_Dancing.fbx")
 
 
@@ -40,7 +42,7 @@ def measurements() -> dict[str, Any]:
             "levels": _timed(made, MAKING),
             "levels and their errors": _timed(told, MEASURING),
         }
-    }
+    } | morph_measurements()
     bodies = {"mannequin": mannequin()} | _corpus()
     for name, character in bodies.items():
         plain = character.replace(reduced=(), lod=None)
@@ -55,6 +57,23 @@ def measurements() -> dict[str, Any]:
                 f"{'met' if (a.lod.relative_error or 1) <= goal else 'missed'})"
                 for (part, goal), a in zip(SOLDIER.items(), seeing)
             }
+    return found
+
+
+def morph_measurements() -> dict[str, Any]:
+    """What it takes to measure the levels of characters that move by morphs, next to making them."""
+    found = {}
+    for name, character in _corpus(MORPHS).items():
+        plain = character.replace(reduced=(), lod=None)
+        made = _best(lambda: build(plain, LEVELS, measure=False))  # noqa: B023
+        measuring = max(_best(lambda: build(plain, LEVELS)) - made, 0.0)  # noqa: B023
+        ratio = measuring / made
+        found[f"{name}, {len(LEVELS)} levels, time of one core"] = {
+            "levels": in_words(made),
+            "measuring them": in_words(measuring),
+            "measuring against making": f"{ratio:.2f}x (goal {MOST_MEASURING:g}x, "
+            f"{'met' if ratio <= MOST_MEASURING else 'missed'})",
+        }
     return found
 
 
@@ -76,9 +95,9 @@ def _compared(seeing: float | None, blind: float | None) -> str:
     return f"{100 * a:.2f} % against {100 * b:.2f} % ({'better' if a < b else 'no better'})"
 
 
-def _corpus() -> dict[str, Character]:
-    """The characters of the corpus, where there is one."""
+def _corpus(names: Sequence[str] = CORPUS) -> dict[str, Character]:
+    """Characters of the corpus, where there is one."""
     from marrow.io import load
 
     folder = corpus_folder()
-    return {Path(n).stem: load(folder / n) for n in CORPUS if (folder / n).is_file()}
+    return {Path(n).stem: load(folder / n) for n in names if (folder / n).is_file()}

@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.bench.harness import Contest
+from marrow.bench.rivals import numpy_retargeting
 from marrow.math import affine, quaternion, transform
-from marrow.model import Skeleton
-from marrow.motion import Retargeter, mirror_map, mirrored_pose
+from marrow.model import Character, Clip, Skeleton
+from marrow.motion import Retargeter, mirror_map, mirrored_pose, retarget
+from marrow.motion.frames import frame_times, frames_of
 from marrow.samples import mannequin
 
 __all__ = ["contests"]
 
-FRAMES = 2000
-# Seconds a frame: a hundred thousand frames a second without contacts, twenty thousand with.
-WITHOUT, WITH = 1e-5, 5e-5
+FRAMES, LONG, BATCH = 2000, 20_000, 100
+# Seconds a frame: 300,000 frames a second without contacts, 20,000 with; a short clip in a millisecond.
+WITHOUT, WITH, SHORT = 1 / 300_000, 5e-5, 1e-3
 
 
 def stranger(skeleton: Skeleton, seed: int = 0) -> Skeleton:
@@ -32,17 +34,48 @@ def stranger(skeleton: Skeleton, seed: int = 0) -> Skeleton:
 def contests() -> list[Contest]:
     """A run of the mannequin, 61 joints, onto a body with other names, axes and proportions."""
     hero = mannequin()
-    clip = hero.clips["run"]
+    clip, other = hero.clips["run"], stranger(hero.skeleton)
+    tool = Retargeter(hero, other, clip=clip)
     rate = FRAMES / clip.duration
-    times = np.linspace(0, clip.duration, FRAMES + 1)
-    tool = Retargeter(hero, stranger(hero.skeleton), clip=clip)
-    plain = Contest("retargeting, 61 joints", "frame", FRAMES + 1, goal=WITHOUT)
-    plain.entries["marrow"] = lambda: tool.retarget(clip, contacts=False, rate=rate)
-    plain.entries["sampling the clip alone"] = lambda: clip.sample(times)
     planted = Contest("retargeting with planted feet, 61 joints", "frame", FRAMES + 1, goal=WITH)
     planted.entries["marrow"] = lambda: tool.retarget(clip, contacts=True, rate=rate)
     planted.entries["without planting"] = lambda: tool.retarget(clip, contacts=False, rate=rate)
-    poses, table = clip.sample(times), mirror_map(hero.skeleton)
+    poses = clip.sample(np.linspace(0, clip.duration, FRAMES + 1))
+    table = mirror_map(hero.skeleton)
     mirrored = Contest("mirroring poses, 61 joints", "pose", FRAMES + 1)
     mirrored.entries["marrow"] = lambda: mirrored_pose(poses, table)
-    return [plain, planted, mirrored]
+    return [_long(tool, clip), _short(hero, other, clip), _batch(tool, clip), planted, mirrored]
+
+
+def _long(tool: Retargeter, clip: Clip) -> Contest:
+    """A take of minutes at 60 frames a second."""
+    times = np.arange(LONG) / 60.0
+    take = Clip.from_poses("take", clip.skeleton, clip.sample(times, loop=True), 60.0)
+    contest = Contest(f"retargeting {LONG:,} frames, 61 joints", "frame", LONG, goal=WITHOUT)
+    contest.entries["marrow"] = lambda: tool.retarget(take, contacts=False, threads=1)
+    contest.entries["marrow, all cores"] = lambda: tool.retarget(take, contacts=False)
+    contest.entries["NumPy, all frames of a joint at once"] = numpy_retargeting(take, tool.target, times)
+    contest.entries["sampling the clip alone"] = lambda: take.sample(times)
+    return contest
+
+
+def _short(hero: Character, other: Skeleton, clip: Clip) -> Contest:
+    """One call from nothing but the clip and the two bodies; how they stand to each other is found in the first."""
+    times = frame_times(clip)
+    contest = Contest(f"retargeting a clip of {len(times)} frames, 61 joints", "clip", 1, goal=SHORT)
+    contest.entries["marrow"] = lambda: retarget(clip, other, source=hero, contacts=False, threads=1)
+    contest.entries["NumPy, all frames of a joint at once"] = numpy_retargeting(clip, other, times)
+    return contest
+
+
+def _batch(tool: Retargeter, clip: Clip) -> Contest:
+    """Clips that are new every time: nothing is known of them before."""
+    times, pose = frames_of(clip)
+    clips = [Clip.from_poses(f"clip {k}", clip.skeleton, pose, 60.0) for k in range(BATCH)]
+    rival = [numpy_retargeting(c, tool.target, times) for c in clips]
+    contest = Contest(
+        f"retargeting {BATCH} clips of {len(times)} frames, 61 joints", "frame", BATCH * len(times)
+    )
+    contest.entries["marrow"] = lambda: [tool.retarget(c, contacts=False, threads=1) for c in clips]
+    contest.entries["NumPy, all frames of a joint at once"] = lambda: [call() for call in rival]
+    return contest

@@ -1,4 +1,4 @@
-"""Other ways to skin a body: the NumPy and Torch formulations people use."""
+"""Other ways to skin a body and to retarget a clip: the NumPy and Torch formulations people use."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from marrow.math import quaternion
+from marrow.model import Clip, Skeleton
 from marrow.model.mesh import Mesh
 
-__all__ = ["numpy_dense", "numpy_gather", "scipy_sparse", "torch_smplx"]
+__all__ = ["numpy_dense", "numpy_gather", "numpy_retargeting", "scipy_sparse", "torch_smplx"]
 
 Call = Callable[[], object]
 
@@ -82,5 +84,26 @@ def torch_smplx(body: Mesh, matrices: np.ndarray) -> Call | None:
         with torch.no_grad():
             blended = torch.matmul(weights, palette).view(F, -1, 4, 4)
             return torch.matmul(blended, points[None, :, :, None])[:, :, :3, 0]
+
+    return run
+
+
+def numpy_retargeting(clip: Clip, target: Skeleton, times: np.ndarray) -> Call:
+    """Rotations of a clip on a skeleton of the same joints with other axes, joint by joint for all frames: into model
+    space, to the axes of the target, and back to its parents. Marrow samples the clip; hips and travel are left out."""
+    parents = clip.skeleton.parents.tolist()
+    rest = [s.rest.rotation.astype(np.float32) for s in (clip.skeleton, target)]
+
+    def run() -> list[np.ndarray]:
+        local = clip.sample(times).rotation
+        mine, theirs, model, found, out = ([] for _ in range(5))  # type: ignore[var-annotated]
+        for j, p in enumerate(parents):
+            mine.append(rest[0][j] if p < 0 else quaternion.multiply(mine[p], rest[0][j]))
+            theirs.append(rest[1][j] if p < 0 else quaternion.multiply(theirs[p], rest[1][j]))
+            model.append(local[:, j] if p < 0 else quaternion.multiply(model[p], local[:, j]))
+            fixed = quaternion.multiply(quaternion.conjugate(mine[j]), theirs[j])
+            found.append(quaternion.multiply(model[j], fixed))
+            out.append(found[j] if p < 0 else quaternion.multiply(quaternion.conjugate(found[p]), found[j]))
+        return out
 
     return run

@@ -12,7 +12,7 @@ from marrow.controller.gait import body_height
 from marrow.controller.locomotion import Locomotion, find_locomotion
 from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.graph import Animator, Graph
-from marrow.graph.ground import Ground
+from marrow.graph.ground import GroundLike, standing_height
 from marrow.math import quaternion
 from marrow.model import Character, _validate
 from marrow.report import Report
@@ -32,6 +32,9 @@ RECENT = 0.075
 """Seconds over which its pace is averaged: what it goes on with in the air."""
 EASE = 0.3
 """Seconds from standing to the fastest run, and back: poses follow the speed, so it never jumps."""
+
+CLIMB = 0.4
+"""Of its height: how far up it gets in a step. What is higher above it is a ceiling."""
 
 
 class Controller:
@@ -56,7 +59,7 @@ class Controller:
         *,
         place: ArrayLike = (0.0, 0.0, 0.0),
         facing: ArrayLike = (0.0, 0.0, 1.0),
-        ground: Ground | None = None,
+        ground: GroundLike | None = None,
     ) -> None:
         if not isinstance(character, Character):
             got = _validate.shown(character)
@@ -127,7 +130,7 @@ class Controller:
             raise ValidationError("Controller.facing: expected a direction that is not straight up or down")
         self._place, self._heading = spot, math.atan2(way[0], way[2])
         self._velocity = np.zeros(2)
-        self._place[1] = self._ground_below(spot[1])
+        self._stand(CLIMB * self.height, math.inf)
         self.animator.root.set(self._place, self._rotation())
 
     def jump(self) -> bool:
@@ -202,7 +205,7 @@ class Controller:
             kept = math.exp(-dt / RECENT)
             self._drift = kept * self._drift + (1 - kept) * way / dt
         self._place = self._place + way
-        self._place[1] = self._ground_below(self._place[1])
+        self._stand(CLIMB * self.height)
         self.animator.root.set(self._place, self._rotation())
 
     def _slant(self, speed: float) -> float:
@@ -216,13 +219,13 @@ class Controller:
     def _rotation(self) -> Array:
         return quaternion.from_axis_angle(UP, np.array(self._heading - self._ahead))
 
-    def _ground_below(self, height: float) -> float:
-        ground = self.animator.ground
-        if ground is None:
-            return float(height)
-        if callable(ground):
-            return float(np.asarray(ground(self._place[None, [0, 2]])).reshape(-1)[0])
-        return float(np.asarray(ground).reshape(-1)[0])
+    def _stand(self, *climbs: float) -> None:
+        """Puts it on the ground below, or so far above; the first of `climbs` for which there is some counts."""
+        for climb in climbs:
+            height = standing_height(self.animator.ground, self._place, climb)
+            if height is not None:
+                self._place[1] = height
+                return
 
     def __repr__(self) -> str:
         does = ", ".join(f"{role} {name!r}" for role, name in self.locomotion.clips.items())

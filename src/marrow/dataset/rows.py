@@ -158,7 +158,8 @@ class SourceRows:
 
         names = (self.source.name, onto.name or "the character")
         tool = Retargeter(character, onto, clip=all_tracks(character), names=names)
-        made = [tool.retarget(clip, calibration="keep") for clip in clips]
+        # One thread: as many files as there are cores are read beside this one.
+        made = [tool.retarget(clip, calibration="keep", threads=1) for clip in clips]
         self.report += [f"{line}" for line in tool.report if line.kind != "info"]
         return onto, made
 

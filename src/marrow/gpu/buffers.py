@@ -146,6 +146,8 @@ class Pages:
 
     def resize(self, count: int) -> bool:
         """Makes room for `count` records. Returns whether any buffer is another one now."""
+        if self.buffers and self.count == count:
+            return False
         more = int(count) * self.stride - sum(b.size for b in self.buffers)
         self.device.check_room(more, self.label)
         before, changed = len(self.buffers), False

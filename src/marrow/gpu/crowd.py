@@ -17,6 +17,7 @@ from marrow.gpu.evaluator import GpuEvaluator
 from marrow.graph.animator import Animator
 from marrow.graph.evaluator import EvaluationJob
 from marrow.graph.levels import HIDDEN
+from marrow.kernels.memory import readonly
 from marrow.model.character import Character
 from marrow.scene.scene import GpuInstances
 
@@ -72,6 +73,7 @@ class Crowd(GpuInstances):
         self.animator, self.device = animator, device or Device.best()
         self._outputs: dict[int, dict[str, Pages]] = {}
         self._groups: list[CrowdGroup] = []
+        self._all = np.arange(0)
         self._released = False
         compiled, before = animator.evaluation.compiled, animator.evaluation.evaluator
         evaluator = GpuEvaluator(
@@ -122,12 +124,18 @@ class Crowd(GpuInstances):
                 continue
             outputs = self._pages(part.level, own)
             jobs.append(GpuJob(own, part.instances, outputs))
-            instances = np.arange(self.count) if part.instances is None else part.instances
+            instances = self._everybody() if part.instances is None else part.instances
             character = self.animator.character.levels[part.level]
             groups.append(
                 CrowdGroup(part.level, character, instances, outputs["palette"], outputs.get("morphs"))
             )
         return jobs, groups
+
+    def _everybody(self) -> Array:
+        """The numbers of all instances."""
+        if len(self._all) != self.count:
+            self._all = readonly(np.arange(self.count))
+        return self._all
 
     def _pages(self, level: int, evaluator: GpuEvaluator) -> dict[str, Pages]:
         """Where the results of a level go."""

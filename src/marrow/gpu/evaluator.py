@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.errors import GpuMemoryError, ValidationError
-from marrow.gpu.batches import Batch, GpuJob, Handed, Step, batches, parcels, steps
+from marrow.gpu.batches import Batch, GpuJob, batches, parcels
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
 from marrow.gpu.memory import GpuMemory
 from marrow.gpu.pose_shader import ALONE, BATCH, OUTPUTS, TABLES, WANTED, PoseShader, shader_text
+from marrow.gpu.program_upload import ProgramUpload
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals, unsound
 from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
@@ -28,8 +30,7 @@ SCRATCH = 1 << 28
 """Bytes of a buffer for the stacks of instances that run at once, at most; more instances take turns."""
 STEP = 64
 """Whole numbers from what one dispatch is told to what the next is: uniforms begin at multiples of 256 bytes."""
-KEPT = 64
-"""Bind groups that are kept for next time."""
+_TOLD = {name: k for k, name in enumerate(BATCH)}
 WIDEST = 256
 """Invocations of a workgroup, at most."""
 
@@ -51,6 +52,8 @@ class _Shared:
         self.told = Buffer(device, 4 * STEP, label="batches", flags=usage("uniform"))
         self.scratch = Buffer(device, 4, label="stacks of poses")
         self.nothing = Buffer(device, 16, label="nothing")
+        self.upload = ProgramUpload()
+        self.table = np.zeros((4, STEP), np.int32)
         self.alone: set[int] = set()
         self.double = "shader-f64" in device.raw.features
 
@@ -82,7 +85,8 @@ class GpuEvaluator(PoseEvaluator):
         self.shared = shared if shared is not None and shared.clips is bank else _Shared(device, bank)
         self.status = Pages(device, 4, label="status", dtype=np.int32)
         self._tables: dict[int, dict[str, int]] = {}
-        self._bound: dict[Any, Any] = {}
+        self._rows: dict[tuple[int, ...], Array] = {}
+        self._bound: dict[tuple[int, bool], tuple[list[Any], Any, PoseShader, Any]] = {}
         self._order, self._levels = _levels(self._parents)
         self._ancestors = _ancestors(self._parents, padded(self.joints))
 
@@ -194,6 +198,19 @@ class GpuEvaluator(PoseEvaluator):
             }  # fmt: skip
         return self._tables[memory]
 
+    def _row(self, memory: int, vectors: int, depth: int, wanted: int) -> Array:
+        """What a dispatch is told, `(STEP,)`, as far as that stays the same from update to update."""
+        key = (memory, vectors, depth, wanted)
+        if key not in self._rows:
+            own = {
+                **self._sizes(memory), "vectors": vectors, "depth": depth, "matrices": depth * self.layout.size,
+                "room": self.room(depth), "wanted": wanted,
+            }  # fmt: skip
+            row = np.zeros(STEP, np.int32)
+            row[: len(BATCH)] = [own.get(name, 0) for name in BATCH]
+            self._rows[key] = row
+        return self._rows[key]
+
     # -- running ----------------------------------------------------------------------------------------------------
     def run(
         self,
@@ -209,6 +226,10 @@ class GpuEvaluator(PoseEvaluator):
         threads: int = 1,
     ) -> None:
         """See `PoseEvaluator.run`. `memory` may be an array, which is then carried to the GPU and back."""
+        if instances is not None:
+            instances = np.ascontiguousarray(instances, np.int64)
+            if instances.size and (instances[0] < 0 or instances[-1] >= len(program)):
+                raise unsound(program, int(instances[0] if instances[0] < 0 else instances[-1]), 0)
         count = len(program) if instances is None else len(instances)
         if not count:
             return
@@ -262,13 +283,14 @@ class GpuEvaluator(PoseEvaluator):
             count = len(program) if job.instances is None else len(job.instances)
             for pages in (job.evaluator.status, *job.outputs.values()):
                 pages.resize(count)
-        for first, last in parcels(program.start, max(1, self.device.max_binding // 32)):
-            self._hand_over(jobs, program, memory, vectors, first, last, timer)
+        places = self.shared.upload.take(program)
+        for first, last in parcels(places, max(1, self.device.max_binding // 32)):
+            self._hand_over(jobs, program.depth, memory, vectors, first, last, timer)
 
     def _hand_over(
         self,
         jobs: Sequence[GpuJob],
-        program: PoseProgram,
+        depth: int,
         memory: GpuMemory | None,
         vectors: Array | None,
         first: int,
@@ -276,93 +298,82 @@ class GpuEvaluator(PoseEvaluator):
         timer: Clock | None,
     ) -> None:
         """The instances `first..last`, whose operations are handed over at once."""
-        start, shared, depth, device = program.start, self.shared, program.depth, self.device
+        shared, device, upload = self.shared, self.device, self.shared.upload
+        upload.begin(first, last)
+        self.expect(upload.alone)
         columns = memory.shape[1] if memory is not None else 0
-        base, end = (min(max(int(k), 0), len(program.ops)) for k in (start[first], start[last]))
-        operations, base = program.ops[base:end], int(start[first])
-        handed = Handed(operations, base)
-        self.expect(handed.alone)
-        sizes = [
-            {
-                **job.evaluator._sizes(columns), "vectors": 0 if vectors is None else vectors.shape[1], "depth": depth,
-                "matrices": depth * self.layout.size, "room": self.room(depth), "operations": len(operations), "base": base,
-                "wanted": sum(WANTED[n] for n in job.outputs),
-            }
-            for job in jobs
-        ]  # fmt: skip
-        words = _Words(shared.fixed + 4 * len(operations))
-        told: list[list[int]] = []
-        dispatches: list[tuple[GpuEvaluator, Batch, Step]] = []
-        for job, own in zip(jobs, sizes):
-            own["first_operation"] = shared.fixed
+        width = vectors.shape[1] if vectors is not None and vectors.size else 0
+        told: list[tuple[Array, Batch, int, int, int]] = []
+        dispatches: list[tuple[GpuEvaluator, Batch, bool, int]] = []
+        for job in jobs:
+            row = job.evaluator._row(columns, width, depth, sum(WANTED[n] for n in job.outputs))
             for batch in batches(job, memory, first, last, job.evaluator._most(depth)):
-                own |= {f"{name}_row": row for name, row in batch.rows.items()}
-                own["count"], own["first_vector"] = len(batch.instances), 0
-                if vectors is not None and vectors.size:
-                    own["first_vector"] = words.put(vectors[batch.taken])
-                for step in steps(batch, start, handed):
-                    own["first_record"], own["records"] = words.put(step.records), len(step.records)
-                    told.append([own.get(name, 0) for name in BATCH])
-                    dispatches.append((job.evaluator, batch, step))
+                vector = upload.put(vectors[batch.taken]) if width else 0  # type: ignore[index]
+                for alone, at, count in upload.steps(batch):
+                    told.append((row, batch, vector, at, count))
+                    dispatches.append((job.evaluator, batch, alone, count))
         if not dispatches:
             return
-        shared.program.reserve(4 * words.size, keep=True)
-        device.write(shared.program.raw, operations.view(np.int32), 4 * shared.fixed)
-        device.write(shared.program.raw, words.joined(), 4 * shared.fixed + 16 * len(operations))
-        table = np.zeros((len(told), STEP), np.int32)
-        table[:, : len(BATCH)] = told
-        shared.told.write(table)
-        shared.scratch.reserve(4 * self.room(depth) * max(len(batch.instances) for _, batch, _ in dispatches))
+        # The tables of levels that came up just now lie before what is handed over.
+        words = shared.fixed + 4 * len(upload.operations)
+        shared.program.reserve(4 * (words + upload.size), keep=True)
+        device.write(shared.program.raw, upload.operations, 4 * shared.fixed)
+        device.write(shared.program.raw, upload.words[: upload.size], 4 * words)
+        shared.told.write(self._table(told, words))
+        most = max(batch.count for _, batch, _, _ in dispatches)
+        shared.scratch.reserve(4 * self.room(depth) * most)
         with device.guard("posing"):
             encoder = device.raw.create_command_encoder()
             work = encoder.begin_compute_pass(**({} if timer is None else timer.writes("poses")))
-            for k, (evaluator, batch, step) in enumerate(dispatches):
-                evaluator._dispatch(work, k, batch, step)
+            for k, (evaluator, batch, alone, count) in enumerate(dispatches):
+                evaluator._dispatch(work, k, batch, alone, count)
             work.end()
             if timer is not None:
                 timer.finish(encoder)
             device.raw.queue.submit([encoder.finish()])
 
-    def _dispatch(self, work: Any, k: int, batch: Batch, step: Step) -> None:
-        shared, shader = self.shared, self.shaders()[1] if step.alone else self.shader
-        pipeline = self.pipeline(shader)
-        buffers = dict.fromkeys(("memory", "palettes", "results"), shared.nothing)
-        buffers |= {"program": shared.program, "scratch": shared.scratch}
-        buffers |= {f"bank_{n}" if n else "bank": bank for n, bank in enumerate(shared.banks)}
-        buffers |= {OUTPUTS[name][0]: page for name, page in batch.pages.items()}
-        if batch.memory is not None:
-            buffers["memory"] = batch.memory
-        key = (shader, k, shared.told.version, *((id(b), b.version) for b in buffers.values()))
-        if key not in self._bound:
-            if len(self._bound) >= KEPT:
-                self._bound.clear()
-            most = self.device.max_binding
-            views = {name: (b.raw, 0, min(b.size, most)) for name, b in buffers.items()}
+    def _table(self, told: Sequence[tuple[Array, Batch, int, int, int]], words: int) -> Array:
+        """What the dispatches are told, `(n, STEP)`: of each its own row, the batch, and where in the words, which begin at
+        `words`, its vectors and records are."""
+        shared, upload = self.shared, self.shared.upload
+        if len(shared.table) < len(told):
+            shared.table = np.zeros((2 * len(told), STEP), np.int32)
+        table = shared.table[: len(told)]
+        for k, (row, batch, vector, at, count) in enumerate(told):
+            table[k] = row
+            own = table[k]
+            own[_TOLD["first_record"]], own[_TOLD["records"]] = words + at, count
+            own[_TOLD["first_vector"]], own[_TOLD["count"]] = words + vector, batch.count
+            for name, first in batch.rows.items():
+                own[_TOLD[f"{name}_row"]] = first
+        table[:, _TOLD["first_operation"]], table[:, _TOLD["base"]] = shared.fixed, upload.base
+        table[:, _TOLD["operations"]] = len(upload.operations)
+        return table
+
+    def _dispatch(self, work: Any, k: int, batch: Batch, alone: bool, count: int) -> None:
+        shared, nothing = self.shared, self.shared.nothing
+        pages = batch.pages
+        results = [
+            pages[name] for name, (buffer, _) in OUTPUTS.items() if buffer == "results" and name in pages
+        ]
+        used = {
+            "program": shared.program, "memory": batch.memory or nothing, "status": pages["status"],
+            "scratch": shared.scratch, "palettes": pages.get("palette", nothing), "results": [*results, nothing][0],
+        }  # fmt: skip
+        now = [shared.told.raw, len(shared.alone), *(buffer.raw for buffer in used.values())]
+        kept = self._bound.get((k, alone))
+        if kept is None or not all(map(operator.is_, kept[0], now)):
+            shader = self.shaders()[1] if alone else self.shader
+            pipeline, most = self.pipeline(shader), self.device.max_binding
+            used |= {f"bank_{n}" if n else "bank": bank for n, bank in enumerate(shared.banks)}
+            views = {name: (b.raw, 0, min(b.size, most)) for name, b in used.items()}
             views["batch"] = (shared.told.raw, 4 * STEP * k, 4 * STEP)
             group = self.device.bind(pipeline, [views[name] for name in shader.bindings])
-            self._bound[key] = (group, list(buffers.values()))
+            kept = self._bound[k, alone] = (now, group, shader, pipeline)
+        _, group, shader, pipeline = kept
         work.set_pipeline(pipeline)
-        work.set_bind_group(0, self._bound[key][0])
-        count = len(step.records)
-        work.dispatch_workgroups(-(-count // shader.lanes) if step.alone else count)
-
-
-class _Words:
-    """Arrays one behind the other, as words of four bytes."""
-
-    def __init__(self, begin: int) -> None:
-        self.size = begin
-        self._parts: list[Array] = []
-
-    def put(self, array: Array) -> int:
-        """Where it begins."""
-        at = self.size
-        self._parts.append(np.ascontiguousarray(array).view(np.int32).reshape(-1))
-        self.size += self._parts[-1].size
-        return at
-
-    def joined(self) -> Array:
-        return np.concatenate(self._parts)
+        work.set_bind_group(0, group)
+        work.dispatch_workgroups(-(-count // shader.lanes) if alone else count)
 
 
 def _ancestors(parents: Array, lanes: int) -> Array:

@@ -20,7 +20,7 @@ from marrow.kernels.language.wgsl_values import WgslField, World
 from marrow.kernels.operations import OPERATIONS, PoseWork
 from marrow.kernels.operations.record import runs_alone
 
-__all__ = ["ALONE", "BATCH", "OUTPUTS", "RECORD", "TABLES", "WANTED", "PoseShader", "shader_text"]
+__all__ = ["ALONE", "BATCH", "OUTPUTS", "TABLES", "WANTED", "PoseShader", "shader_text"]
 
 TABLES = (
     "rules", "parents", "levels", "level_joints", "ancestors", "palette_joints", "ints", "clip_start", "clip_frames",
@@ -39,9 +39,6 @@ and the row of the first result in every output; the sizes of the character: num
 morphs (Mp), lanes and joints that are evaluated, morphs, palette; the depth of the stack; floats of memory and vectors
 per instance; levels of the hierarchy, and rounds to walk it; where matrices lie behind the stack, and how much room
 both take."""
-RECORD = ("slot", "first", "last", "poses", "memory_row", "writes")
-"""What it is told of each instance: its number in the batch, which operations to run, how many poses lie on its stack
-before, its row in memory, and whether it has come to its end and writes results."""
 OUTPUTS = {
     "status": ("status", "i32"),
     "palette": ("palettes", "vec4<f32>"),

@@ -14,7 +14,9 @@ from marrow.graph.compiler import compile_graph
 from marrow.graph.control import Snapshot
 from marrow.graph.description import Graph, Montage, Parameter, load_graph, save_graph
 from marrow.graph.evaluator import EvaluationJob, Evaluator, LevelEvaluation
-from marrow.graph.ground import Ground, GroundHits, GroundSurface
+from marrow.graph.ground import Ground
+from marrow.graph.ground_hits import GroundHits, GroundSurface
+from marrow.graph.ground_mesh import GroundMesh
 from marrow.graph.height_field import HeightField
 from marrow.graph.inspection import GraphMoment
 from marrow.graph.levels import LevelGroup
@@ -42,6 +44,7 @@ from marrow.graph.nodes import (
     PoseNode,
     RandomPlayer,
     RootMotion,
+    RootSteering,
     SavedPose,
     SequencePlayer,
     Slot,
@@ -54,6 +57,7 @@ from marrow.graph.nodes import (
     Transition,
     TwoBoneIK,
     Use,
+    WarpTo,
     known_nodes,
 )
 from marrow.graph.pose_program import PoseProgram
@@ -82,6 +86,7 @@ __all__ = [
     "GraphMoment",
     "Ground",
     "GroundHits",
+    "GroundMesh",
     "GroundSurface",
     "HeightField",
     "Input",
@@ -109,6 +114,7 @@ __all__ = [
     "RandomPlayer",
     "RootMotion",
     "RootMotionDelta",
+    "RootSteering",
     "RootTransforms",
     "SavedPose",
     "SequencePlayer",
@@ -125,6 +131,7 @@ __all__ = [
     "Transition",
     "TwoBoneIK",
     "Use",
+    "WarpTo",
     "compile_graph",
     "known_nodes",
     "load_graph",

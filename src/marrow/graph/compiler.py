@@ -26,6 +26,7 @@ from marrow.graph.root_transforms import WorldVector
 from marrow.graph.shared_nodes import SharedNodes
 from marrow.graph.sync_groups import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, named_joint, unknown
+from marrow.graph.warp_windows import Warp, ways, windows
 from marrow.graph.watched_states import watched_states
 from marrow.kernels import control_tables as ct
 from marrow.kernels.language.constants import Constants
@@ -95,6 +96,8 @@ class Compiler:
         self.keeps, self.mirrored = False, False
         self.header_column = -1
         self.world_vectors: list[WorldVector] = []
+        self.warps: list[Warp] = []
+        """What each row of that table says of clips."""
         self._pairs: dict[str, str] | None = None
         self._made_curves: dict[str, dict[int, tuple[list[float], list[float]]]] = {}
         self.curve_columns: dict[str, int] = {}
@@ -360,6 +363,9 @@ class Compiler:
             say_that_nothing_travels(self.character, bank, (roots, clips["root"]), self.played)
         if self._pairs is not None:
             clips, roots = self._twins(clips, events, curves, roots, names)
+        self.event_names = list(names)
+        way = ways(roots) if self.warps else readonly(np.zeros(0))
+        opened = windows(self, clips, way, events)
         tables = ct.GraphTables(
             nodes=_records(self.nodes, ct.NODE),
             links=readonly(np.array(b.links, np.int64)),
@@ -381,6 +387,10 @@ class Compiler:
             curves=readonly(np.array(curves, ct.CURVE_ROW)),
             events=readonly(np.array(events, ct.EVENT)),
             roots=readonly(roots),
+            ways=way,
+            warps=b.array("warps", ct.WARP_ROW),
+            windows=opened,
+            steerings=b.array("steerings", ct.STEERING_ROW),
             sections=readonly(np.array(self.sections, ct.SECTION)),
             parameters=b.array("parameters", ct.PARAMETER),
         )
@@ -477,11 +487,16 @@ class Compiler:
         flip = mirror_map(self.skeleton, self._pairs or None).flip
         reflected = roots.copy()
         if len(roots):
-            axis = int(np.flatnonzero(flip[:3] > 0)[0])
-            reflected[:, axis] *= -1
+            reflected[:, :3] *= self.mirror_signs()
             reflected[:, 3:] *= flip
             twins["root"] = np.where(clips["root"] >= 0, clips["root"] + len(roots), -1)
         return np.concatenate([clips, twins]), np.concatenate([roots, reflected])
+
+    def mirror_signs(self) -> Array:
+        """What the mirror of the graph does to places in model space `(3,)`."""
+        from marrow.motion.mirror import mirror_map
+
+        return np.where(mirror_map(self.skeleton, self._pairs or None).flip[:3] > 0, -1.0, 1.0)
 
     def _mirrored_curve(self, name: str) -> str:
         foot, _, contact = name.rpartition(" ")

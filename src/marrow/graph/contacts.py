@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def _landings(
     nothing = (0.0, 0.0, 0.0)
     times: list[float] = []
     values: list[tuple[float, float, float]] = []
-    gaps = [(b, a) for (_, b), (a, _) in zip(windows, windows[1:])]
+    gaps = [(b, a) for (_, b), (a, _) in itertools.pairwise(windows)]
     if windows[-1][1] < duration - EDGE or windows[0][0] > EDGE:
         gaps.append((windows[-1][1], windows[0][0] + duration))
     for lift, lands in sorted(gaps):

@@ -57,8 +57,8 @@ class Snapshot:
             pickle.dumps(ground)
         except Exception:
             raise ValidationError(
-                f"a Snapshot with the ground {ground!r} cannot be pickled: use heights, a HeightField or a function of a "
-                "module, or set animator.ground = None before snapshot()"
+                f"a Snapshot with the ground {ground!r} cannot be pickled: use heights, a HeightField, a GroundMesh or a "
+                "function of a module, or set animator.ground = None before snapshot()"
             ) from None
         return self.__dict__
 

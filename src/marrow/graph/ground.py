@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import MarrowError, ValidationError
+from marrow.graph.ground_hits import GroundHits, GroundSurface
+from marrow.graph.ground_mesh import GroundMesh
 from marrow.graph.height_field import HeightField
+from marrow.model import _validate
+from marrow.model.character import Character
+from marrow.model.mesh import Mesh
 
-__all__ = ["Ground", "GroundHits", "GroundSurface", "checked_ground", "query_ground"]
+__all__ = ["Ground", "GroundLike", "checked_ground", "query_ground", "standing_height"]
 
 Array = NDArray[Any]
 STEP = 0.01
@@ -20,70 +26,82 @@ SMOOTH = 0.5
 """Slopes to both sides that differ by more have an edge between them."""
 
 
-class GroundHits(NamedTuple):
-    """What is below points: `heights (N,)` in the world (NaN where there is none), unit `normals (N, 3)` that look up
-    (straight up where there is none) and `hit (N,)`: whether there is ground."""
-
-    heights: Array
-    normals: Array
-    hit: Array
-
-
-@runtime_checkable
-class GroundSurface(Protocol):
-    """Ground of any kind: a physics engine, a voxel world. It is asked once a frame."""
-
-    def query(self, points: Array, reach: float) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
-        """For `points (N, 3)` in the world the highest ground that is at most `reach` above or below each:
-        `heights (N,)`, `normals (N, 3)` and `hit (N,)`."""
-        ...
-
-
-Ground = float | Array | HeightField | GroundSurface | Callable[[Array], Any]
-"""A height in the world for all, one per instance `(N,)`, a `HeightField`, what has a `query`, or a function of places
-`(n, 2)` (x, z) that gives heights `(n,)`, or heights and normals `(n, 3)`."""
+Ground = float | Array | HeightField | GroundMesh | GroundSurface | Callable[[Array], Any]
+"""A height in the world for all, one per instance `(N,)`, a `HeightField`, a `GroundMesh`, what has a `query`, or a
+function of places `(n, 2)` (x, z) that gives heights `(n,)`, or heights and normals `(n, 3)`."""
+GroundLike = Ground | Mesh | Character | str | os.PathLike[str] | ArrayLike
+"""What `animator.ground` takes: ground, or what a `GroundMesh` is made of."""
 
 
 def checked_ground(ground: Any, count: int) -> Ground | None:
     """Ground as a user gives it, or an error."""
+    if isinstance(ground, (Mesh, Character, str, os.PathLike)):
+        try:
+            return GroundMesh.of(ground)
+        except MarrowError as error:
+            raise ValidationError(f"ground: {error}") from error
     if ground is None or callable(ground) or isinstance(ground, GroundSurface):
         return ground
+    expected = (
+        f"a height, heights ({count},), a function of places (n, 2), a HeightField, a GroundMesh, or a Mesh, a "
+        "Character or a file to make one of"
+    )
     try:
         heights = np.asarray(ground, np.float64)
-        if heights.ndim == 0:
-            return float(heights)
-        heights = np.broadcast_to(heights, (count,)).copy()
     except (TypeError, ValueError):
+        raise ValidationError(f"ground: expected {expected}, got {_validate.shown(ground)}") from None
+    if heights.ndim == 0:
+        return float(heights)
+    if heights.ndim == 2:
         raise ValidationError(
-            f"ground: expected a height, heights ({count},), a HeightField or a function of places (n, 2), "
-            f"got {ground!r}"
-        ) from None
-    return heights
+            f"ground: an array {heights.shape} does not say how far apart its heights are: use "
+            "mw.HeightField(heights, spacing, origin)"
+        )
+    if heights.shape not in ((count,), (1,)):
+        raise ValidationError(f"ground: expected {expected}, got an array {heights.shape}")
+    return np.broadcast_to(heights, (count,)).copy()
 
 
 def query_ground(
-    ground: Ground | None, points: Array, reach: float, instances: Array, *, normals: bool = True
+    ground: Ground | None,
+    points: Array,
+    reach: float,
+    instances: Array,
+    *,
+    depth: float | None = None,
+    normals: bool = True,
+    threads: int = 1,
 ) -> GroundHits:
     """The highest ground that is at most `reach` above or below `points (N, 3)` in the world, which belong to
-    `instances (N,)`. A function is asked once per point where its `normals` are not wanted: all look up then."""
-    count = len(points)
-    if ground is None:
-        return _hits(np.full(count, np.nan), None, points, reach)
-    if isinstance(ground, float):
-        return _hits(np.full(count, ground), None, points, reach)
-    if isinstance(ground, np.ndarray):
-        return _hits(ground[instances], None, points, reach)
+    `instances (N,)`. With `depth`, at most so far below: for all but a ground whose own `query` decides. A function is
+    asked at the points alone where its `normals` are not wanted: all look up then."""
+    if isinstance(ground, GroundMesh):
+        return ground.query(points, reach, depth=depth, threads=threads)
     if isinstance(ground, HeightField):
-        height, across, along = ground.heights_and_slopes(points[:, [0, 2]])
-        return _hits(height, np.stack([-across, np.ones(count), -along], axis=1), points, reach)
+        return ground.query(points, reach, depth=depth)
     if isinstance(ground, GroundSurface):
-        return _checked_hits(_called(ground.query, points, reach), count)
-    if not normals:
-        found = _called(ground, points[:, [0, 2]])  # type: ignore[arg-type]
-        if isinstance(found, tuple) and len(found) == 2 and np.ndim(found[1]) == 2:
-            found = found[0]
-        return _hits(_array(found, (count,), "heights"), None, points, reach)
-    return _hits(*_function_heights(ground, points[:, [0, 2]]), points, reach)  # type: ignore[arg-type]
+        return _checked_hits(_called(ground.query, points, reach), len(points))
+    found = None
+    if ground is None:
+        heights = np.full(len(points), np.nan)
+    elif isinstance(ground, float):
+        heights = np.full(len(points), ground)
+    elif isinstance(ground, np.ndarray):
+        heights = ground[instances]
+    else:
+        heights, found = _function_heights(ground, points[:, [0, 2]], normals)
+    with np.errstate(invalid="ignore"):
+        over = heights - points[:, 1]
+        return _finished(heights, found, (over <= reach) & (over >= -(reach if depth is None else depth)))
+
+
+def standing_height(ground: Ground | None, point: Array, climb: float) -> float | None:
+    """How high someone at `point (3,)` stands: on the highest ground that is, where ground may be above ground, no more
+    than `climb` higher. None where there is none."""
+    stacked = isinstance(ground, GroundSurface) and not isinstance(ground, HeightField)
+    reach = climb if stacked else np.inf
+    found = query_ground(ground, point[None], reach, np.zeros(1, int), depth=np.inf, normals=False)
+    return float(found.heights[0]) if found.hit[0] else None
 
 
 def _called(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -93,18 +111,19 @@ def _called(function: Callable[..., Any], *arguments: Any) -> Any:
         raise ValidationError(f"ground: the function failed: {type(error).__name__}: {error}") from error
 
 
-def _function_heights(ground: Callable[[Array], Any], places: Array) -> tuple[Array, Array]:
+def _function_heights(
+    ground: Callable[[Array], Any], places: Array, normals: bool
+) -> tuple[Array, Array | None]:
     """Heights and normals at `places (n, 2)`. A function that tells no normals is asked to all four sides as well."""
     n = len(places)
-    around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]) * STEP
-    found = _called(ground, (places + around[:, None]).reshape(-1, 2))
-    normals = None
+    around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]] if normals else [[0, 0]]) * STEP
+    asked = (places + around[:, None]).reshape(-1, 2)
+    found, told = _called(ground, asked), None
     if isinstance(found, tuple) and len(found) == 2 and np.ndim(found[1]) == 2:
-        found, normals = found
-        normals = _array(normals, (5 * n, 3), "normals")[:n]
-    h = _array(found, (5 * n,), "heights").reshape(5, n)
-    if normals is not None:
-        return h[0], normals
+        found, told = found[0], _array(found[1], (len(asked), 3), "normals")[:n]
+    h = _array(found, (len(asked),), "heights").reshape(-1, n)
+    if told is not None or not normals:
+        return h[0], told
     with np.errstate(all="ignore"):
         slopes = [
             _slope((h[k] - h[0]) / STEP, (h[0] - h[k + 1]) / STEP)
@@ -138,12 +157,6 @@ def _checked_hits(found: Any, count: int) -> GroundHits:
         raise ValidationError(f"ground: query must return heights, normals and hit, got {found!r}") from None
     heights, normals = _array(heights, (count,), "heights"), _array(normals, (count, 3), "normals")
     return _finished(heights, normals, _array(hit, (count,), "hit") != 0)
-
-
-def _hits(heights: Array, normals: Array | None, points: Array, reach: float) -> GroundHits:
-    """Ground that has one height at each place."""
-    with np.errstate(invalid="ignore"):
-        return _finished(heights, normals, np.abs(heights - points[:, 1]) <= reach)
 
 
 def _finished(heights: Array, normals: Array | None, hit: Array) -> GroundHits:

@@ -44,8 +44,9 @@ def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, rows
         entry.shapes, points, owners, entry.column, compiled.header, compiled.bank.layout.joints,
     )  # fmt: skip
     points, owners = points[:count], owners[:count]
+    who = instances[owners // (F * PROBES)]
     found = query_ground(
-        control.store.ground, points, entry.reach, instances[owners // (F * PROBES)], normals=False
+        control.store.ground, points, entry.reach, who, normals=False, threads=control.threads
     )
     heights = np.full(most, np.nan, np.float32)
     heights[owners] = found.heights - points[:, 1]

@@ -172,8 +172,7 @@ def _check_speed(speed: Any, _: Any) -> None:
 
 
 def _check_ground(ground: Any, _: Any) -> None:
-    if ground is not None and not callable(ground):
-        checked_ground(ground, np.size(ground))
+    checked_ground(ground, np.size(ground))
 
 
 def _check_levels(levels: Any, available: int) -> None:

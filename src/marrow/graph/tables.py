@@ -91,7 +91,7 @@ class Builder:
         self.constants: list[float] = []
         self.rows: dict[str, list[tuple[Any, ...]]] = {
             name: [] for name in ("groups", "machines", "states", "transitions", "rules", "layers", "slots",
-                                  "spaces", "procedurals", "functions", "parameters")
+                                  "spaces", "procedurals", "functions", "parameters", "warps", "steerings")
         }  # fmt: skip
         self.masks: list[Array] = []
         self._mask_index: dict[bytes, int] = {}

@@ -21,8 +21,9 @@ from marrow.errors import (
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, InfluenceLimit, Mesh, _late, _validate, limit_influences
+from marrow.model._asset import twin
 from marrow.printing import as_text, is_text
-from marrow.report import ReportBuilder
+from marrow.report import Report, ReportBuilder
 
 __all__ = ["load", "save"]
 
@@ -186,7 +187,8 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
         character = _with_facing(character)
         if entry:
             entry.store(character)
-    return _named(character.replace(name=character.name or path.stem, source=str(path)))
+    name = character.name or path.stem
+    return twin(character, name=name if is_text(name) else as_text(name), source=str(path))
 
 
 def _named(character: Character) -> Character:
@@ -195,15 +197,20 @@ def _named(character: Character) -> Character:
 
 
 def _with_facing(character: Character) -> Character:
-    """The character with a line in its report where it does not look along +Z, or nothing tells where it does."""
-    from marrow.motion.facing import facing_line
+    """The character with a line in its report where it does not look along +Z, or nothing tells where it does. To find that
+    out takes longer than to read most files: it is done when somebody reads the report."""
 
-    line = facing_line(character)
-    report = ReportBuilder()
-    report.extend(character.report)
-    if line is not None and all(known.place != "facing" for known in character.report):
-        report.add("info", "facing", line)
-    return character.replace(report=report.build())
+    def told() -> Report:
+        from marrow.motion.facing import facing_line
+
+        line = facing_line(character)
+        report = ReportBuilder()
+        report.extend(character.report)
+        if line is not None and all(known.place != "facing" for known in character.report):
+            report.add("info", "facing", line)
+        return report.build()
+
+    return twin(character, report=Report.later(told))
 
 
 def _gathered(character: Character) -> Character:

@@ -5,7 +5,8 @@ source, the importer, its libraries and the options. It carries that key inside,
 name is no entry. Files the source refers to are listed inside with their digests (or as missing), and asked
 for again when the entry is looked up. Entries are written beside their place and renamed, so two processes or
 a kill leave a whole entry or none; they are read, not mapped, so that one that is cut short while it is in use
-does no harm; a damaged one fails its checksum. Whatever goes wrong here ends in a fresh import, never in an
+does no harm; a damaged one fails its checksum. What is whole was checked when it was written, by this user: it is not
+checked again. Whatever goes wrong here ends in a fresh import, never in an
 error.
 
 `MARROW_CACHE` is the folder the cache's own is made in, or `off`; `MARROW_CACHE_LIMIT` the size (bytes, or `500MB`, `2GiB`;
@@ -19,6 +20,7 @@ import contextlib
 import hashlib
 import os
 import re
+import time
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -46,6 +48,8 @@ _LIBRARIES = {
     "USD": {"usd_core": "pxr"},
     "glTF": {"DracoPy": "DracoPy", "meshoptimizer": "meshoptimizer"},
 }
+_SETTLED, _MOST_DIGESTS = 3_000_000_000, 1000
+_digests: dict[tuple[int, ...], bytes] = {}
 _REFERENCES = msgspec.json.Decoder(list[tuple[str, str | None]])
 
 
@@ -119,7 +123,7 @@ class Entry:
             for reference, digest_then in _REFERENCES.decode(container.metadata.get("references", "")):
                 if self._digest(reference) != digest_then:
                     return None
-            character = marrow_file.read_container(container, self.path)
+            character = marrow_file.read_container(container, self.path, own=True)
         except (MarrowError, msgspec.MsgspecError, OSError, MemoryError):
             return None
         with contextlib.suppress(OSError):
@@ -154,6 +158,22 @@ def _digest(*parts: bytes | memoryview) -> str:
     return state.hexdigest()
 
 
+def _content_digest(source: Source) -> bytes:
+    """The SHA-256 of a source. To make it is most of what a load from the cache takes: that of a file that has lain
+    still is kept as long as the system says that it is the same file, written at the same time."""
+    known = _digests.get(source.identity) if source.identity is not None else None
+    if known is not None:
+        return known
+    found = hashlib.sha256(source.data).digest()
+    # A file that was written just now may be written again before its times show it.
+    if source.identity is not None and time.time_ns() - max(source.identity[-2:]) > _SETTLED:
+        while len(_digests) >= _MOST_DIGESTS:
+            with contextlib.suppress(KeyError, StopIteration, RuntimeError):  # another thread was quicker
+                del _digests[next(iter(_digests))]
+        _digests[source.identity] = found
+    return found
+
+
 def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | None:
     """The place in the cache for what the format's reader makes of `source`; None when there is no cache."""
     place = folder()
@@ -166,7 +186,7 @@ def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | Non
     # The name of the file is part of the result: a character without a name of its own is called after it.
     made_by = [format_name, __version__, VERSION, _importer_stamp(), _libraries(format_name), repr(options)]
     head = msgspec.json.encode([*made_by, ascii(source.path.name), len(source.data)])
-    key = _digest(head, source.data)
+    key = _digest(head, _content_digest(source))
     return Entry(place / f"{key}{cache_folder.ENTRY_SUFFIX}", source, key)
 
 

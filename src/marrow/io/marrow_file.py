@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -43,12 +43,15 @@ from marrow.model import (
     Texture,
     Tracks,
 )
+from marrow.model._asset import trusted
 from marrow.model._validate import owned
+from marrow.model.character import Clips
 from marrow.model.clip import TRACK_DTYPE
 from marrow.report import Report, ReportLine
 
 __all__ = ["read", "read_container", "sniff", "write", "write_to"]
 
+T = TypeVar("T")
 Array = NDArray[Any]
 sniff = is_container
 
@@ -311,12 +314,14 @@ def read(source: Source, options: LoadOptions) -> Character:
     return scaled(read_container(Container(source.data, source.path), source.path), options.scale)
 
 
-def read_container(container: Container, path: str | Path | None = None) -> Character:
-    """The character in an open container; whatever does not fit together is a `FormatError`."""
+def read_container(container: Container, path: str | Path | None = None, *, own: bool = False) -> Character:
+    """The character in an open container; whatever does not fit together is a `FormatError`. `own`: this process or one
+    like it wrote the file, of a character that was whole, and nobody else could have: it is not checked again."""
     try:
         document = _DOCUMENT.decode(container.metadata.get("character", ""))
-        character = _character_in(document, container)
-        check_finite(character)
+        character = _character_in(document, container, trusted if own else _checked)
+        if not own:
+            check_finite(character)
         return character
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise FormatError(f"has a damaged description: {error}", path=path) from None
@@ -324,7 +329,11 @@ def read_container(container: Container, path: str | Path | None = None) -> Char
         raise FormatError(f"does not hold a whole character: {error}", path=path) from None
 
 
-def _character_in(document: _Document, container: Container) -> Character:
+def _checked(kind: type[T], **values: Any) -> T:
+    return kind(**values)
+
+
+def _character_in(document: _Document, container: Container, make: Callable[..., Any]) -> Character:
     def pick(
         names: dict[str, str], wanted: tuple[str, ...], optional: tuple[str, ...] = ()
     ) -> dict[str, Array]:
@@ -348,42 +357,54 @@ def _character_in(document: _Document, container: Container) -> Character:
     def mesh(m: _Mesh) -> Mesh:
         if not -1 <= m.node < len(skeleton):
             raise ValidationError(f"Mesh({m.name!r}).node: joint {m.node} does not exist")
-        return Mesh(
-            m.name,
+        found: Mesh = make(
+            Mesh,
+            name=m.name,
             **pick(m.arrays, _MESH_ARRAYS[:6], _MESH_ARRAYS[6:]),
             uvs=tuple(container.array(name) for name in m.uvs),
             sections=tuple(Section(*s, tuple(m.variants.get(i, ()))) for i, s in enumerate(m.sections)),
-            morph_targets=tuple(_target_in(t, m.arrays, pieces) for t in m.targets),
+            morph_targets=tuple(_target_in(t, m.arrays, pieces, make) for t in m.targets),
             skinning=m.skinning,
             node=m.node,
             visible=m.visible,
         )
+        return found
 
     meshes = tuple(map(mesh, document.meshes))
     clips = []
     for c in document.clips:
         keys = pick(c.arrays, ("table", "times", "values"))
-        tracks = Tracks(_table_in(keys["table"]), keys["times"], keys["values"])
+        pack = Tracks.trusted if make is trusted else Tracks
+        tracks = pack(_table_in(keys["table"]), keys["times"], keys["values"])
         lasting = {k: (seconds, payload) for k, seconds, payload in c.windows}
         events = tuple(Event(*e, *lasting.get(k, ())) for k, e in enumerate(c.events))
         curves = tuple(Curve(name, np.array(times), np.array(values)) for name, times, values in c.curves)
-        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive, c.start, curves))
+        clips.append(
+            make(
+                Clip, name=c.name, skeleton=skeleton, tracks=tracks, duration=c.duration, events=events, rate=c.rate,
+                additive=c.additive, start=c.start, curves=curves,
+            )
+        )  # fmt: skip
     pictures = {name: container.array(name).tobytes() for name in {i.data for i in document.images}}
-    return Character(
-        skeleton,
-        meshes,
-        clips,  # type: ignore[arg-type]
-        tuple(document.materials),
-        tuple(Image(i.name, i.media_type, pictures[i.data]) for i in document.images),
-        document.name,
-        Report(tuple(document.report)),
-        document.extras,
-        tuple(document.variants),
-        document.vrm,
-        reduced=tuple(_level_in(level, tuple(map(mesh, level.meshes))) for level in document.levels),
-        lod=None if document.lod is None else _lod_in(document.lod, meshes),  # type: ignore[arg-type]
+    levels = tuple(_level_in(level, tuple(map(mesh, level.meshes))) for level in document.levels)
+    character: Character = make(
+        Character,
+        skeleton=skeleton,
+        meshes=meshes,
+        clips=Clips(clips),
+        materials=tuple(document.materials),
+        images=tuple(Image(i.name, i.media_type, pictures[i.data]) for i in document.images),
+        name=document.name,
+        report=Report(tuple(document.report)),
+        extras=document.extras,
+        variants=tuple(document.variants),
+        vrm=document.vrm,
+        source="",
+        reduced=levels,
+        lod=_lod_in(document.lod or _Lod(len(skeleton), 0.0, 0.0), meshes),
         unit=document.unit,
     )
+    return character
 
 
 def _level_in(level: _Level, meshes: tuple[Mesh, ...]) -> Level:
@@ -412,7 +433,9 @@ class _Pieces:
         return self._made[key]
 
 
-def _target_in(target: _Target, names: dict[str, str], pieces: _Pieces) -> MorphTarget:
+def _target_in(
+    target: _Target, names: dict[str, str], pieces: _Pieces, make: Callable[..., Any]
+) -> MorphTarget:
     arrays = {}
     for field, start in zip(_TARGET_ARRAYS, target.starts):
         if start is not None:
@@ -423,7 +446,10 @@ def _target_in(target: _Target, names: dict[str, str], pieces: _Pieces) -> Morph
             arrays[field] = found
     if "positions" not in arrays:
         raise ValidationError(f"MorphTarget({target.name!r}).positions missing")
-    return MorphTarget(target.name, target.channel, full_weight=target.full_weight, **arrays)
+    made: MorphTarget = make(
+        MorphTarget, name=target.name, channel=target.channel, full_weight=target.full_weight, **arrays
+    )
+    return made
 
 
 def _table_in(columns: Array) -> Array:

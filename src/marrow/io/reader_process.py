@@ -2,8 +2,8 @@
 
 No file can crash, hang or exhaust the caller. A process that has started is kept for the next file, since
 starting takes longer than most files do: there it waits with its libraries loaded and splits off a worker for
-each file, with limits on that worker's time and memory (`marrow.io.reader_worker`). It ends when it was idle for a
-while, and at once when its parent does, however that comes about.
+each file, with limits on that worker's time and memory (`marrow.io.reader_worker`). Threads that load at once have one
+each; a few are kept. It ends when it was idle for a while, and at once when its parent does, however that comes about.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from marrow.errors import FormatError, MissingExtraError, ResourceLimitError
 from marrow.io.reader_worker import FAILED, HEAD, LOOK_SECONDS, REPLY, REPLY_HEAD, STOPPED, is_stopped
@@ -28,19 +29,37 @@ from marrow.io.reader_worker import FAILED, HEAD, LOOK_SECONDS, REPLY, REPLY_HEA
 __all__ = ["Reader", "ask", "end_all"]
 
 _START = (
-    "import sys, json; a = json.loads(sys.argv[1]); sys.path[:] = a['path'];"
-    "from marrow.io.reader_worker import serve; serve(a['module'])"
+    "import sys; module, *path = sys.argv[1:]; sys.path[:] = path;"
+    "from marrow.io.reader_worker import serve; serve(module)"
 )
+# Stands in for marrow's packages: their modules can be imported, what the packages themselves import is not.
+_START_ALONE = """
+import gc, sys
+gc.disable()
+module, folder, *path = sys.argv[1:]
+sys.path += path
+name = ""
+for part in module.split(".")[:-1]:
+    folder, name = f"{folder}/{part}", f"{name}.{part}" if name else part
+    sys.modules[name] = package = type(sys)(name)
+    package.__path__ = [folder]
+from marrow.io.reader_worker import serve
+serve(module)
+"""
 # What a file of any size may take, and what each of its bytes adds: real scenes stay far below.
 MEMORY_PER_BYTE = 30
 BASE_SECONDS, SECONDS_PER_MEGABYTE = 8, 1.0
-MAX_IDLE = 2
+MAX_IDLE = max(2, min(8, os.cpu_count() or 1))
+_PIPE_SIZE = 1 << 20
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader in a process of its own: `module` has `prepare()` and `answer(data, options) -> bytes`, see
+    """A reader in a process of its own: `module` has `prepare()` and `answer(data, options)`, see
     `marrow.io.reader_worker`. `package` and `extra` are named where the library it needs is not installed.
+
+    With a `library` the module imports nothing else: neither NumPy nor marrow's packages, which take longer to start than
+    most files to read. Only that library's folder and Python's own are on its path.
     """
 
     name: str
@@ -48,6 +67,7 @@ class Reader:
     package: str
     extra: str
     base_memory: int = 2 << 30
+    library: str = ""
 
 
 def ask(
@@ -93,20 +113,22 @@ class _Server:
     """One process, and the pipes to it."""
 
     def __init__(self, reader: Reader) -> None:
-        arguments = {
-            "path": [*(p for p in sys.path if p), str(Path(__file__).parents[2])],
-            "module": reader.module,
-        }
+        own = str(Path(__file__).parents[2])
+        if reader.library:
+            code, arguments = _START_ALONE, [own, *_folder_of(reader.library)]
+        else:
+            code, arguments = _START, [*(p for p in sys.path if p), own]
         # -I -S: nothing of the user's environment runs in the child, and it starts quicker. A session of its
         # own: what ends the caller (Ctrl-C) ends the child by way of the caller, its worker included.
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-X", "utf8", "-c", _START, json.dumps(arguments)],
+            [sys.executable, "-I", "-S", "-X", "utf8", "-c", code, reader.module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=_environment(),
             start_new_session=os.name == "posix",
         )
+        _widen(self.process.stdin, self.process.stdout)
         self.complaint = ""
         self.outcome: Literal["late"] | int | None = None
         """Why it was ended before it answered."""
@@ -190,6 +212,24 @@ class _Server:
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             with contextlib.suppress(OSError):
                 pipe.close()  # type: ignore[union-attr]
+
+
+def _folder_of(library: str) -> list[str]:
+    """The folder that a package lies in, if it is installed; finding it does not import it. Where Python was started
+    (an empty entry of its path) is not looked at: what lies there runs for nobody else."""
+    found = PathFinder.find_spec(library, [p for p in sys.path if p])
+    return [str(Path(p).parent) for p in (found and found.submodule_search_locations) or ()][:1]
+
+
+def _widen(*pipes: IO[bytes] | None) -> None:
+    """Makes the pipes hold more at a time where the system can: fewer turns between reader and caller."""
+    try:
+        import fcntl
+
+        for pipe in pipes:
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)  # type: ignore[arg-type]
+    except (ImportError, AttributeError, OSError):
+        return  # they work as they are
 
 
 _lock = threading.Lock()

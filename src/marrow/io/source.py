@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -76,12 +77,17 @@ class Source:
     neighbours: dict[Path, bytes] = field(default_factory=dict)
     references: dict[str, bytes | None] = field(default_factory=dict)
     alone: bool = False
+    identity: tuple[int, ...] | None = None
+    """Which file it is and when it was written, where the system tells: device, number, size, times in nanoseconds."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, allow_outside: bool = False) -> Source:
         """Reads the file, or says why it cannot be read."""
         p = Path(path)
-        return cls(p, _note(p, read_bytes(p, path)), allow_outside)
+        data, found = _read(p, path)
+        # Elsewhere the last of these says when it was made, and the other can be set back.
+        identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        return cls(p, _note(p, data), allow_outside, identity=identity if os.name == "posix" else None)
 
     @classmethod
     def of_bytes(cls, data: bytes, name: str) -> Source:
@@ -136,17 +142,24 @@ class Source:
 
 def read_bytes(path: Path, shown: object) -> bytes:
     """The whole file; every way it can fail is a `FormatError`."""
+    return _read(path, shown)[0]
+
+
+def _read(path: Path, shown: object) -> tuple[bytes, os.stat_result]:
+    """The whole file, and what the system said of it before."""
     try:
-        if path.is_dir():
+        found = os.stat(path)
+        if stat.S_ISDIR(found.st_mode):
             raise FormatError("is a folder, not a file", path=shown)
-        if not path.is_file() and path.exists():
+        if not stat.S_ISREG(found.st_mode):
             raise FormatError("is not a regular file", path=shown)
-        size = path.stat().st_size
-        if size > MAX_FILE_BYTES:
+        if found.st_size > MAX_FILE_BYTES:
             raise ResourceLimitError(
-                f"is {size} bytes, more than the {MAX_FILE_BYTES} marrow reads", path=shown
+                f"is {found.st_size} bytes, more than the {MAX_FILE_BYTES} marrow reads", path=shown
             )
-        return path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            found = os.fstat(file.fileno())
+            return file.readall(), found
     except FileNotFoundError:
         raise MissingFileError("no such file", path=shown) from None
     except (OSError, ValueError) as error:

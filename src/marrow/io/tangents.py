@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import ValidationError
 from marrow.math.elementary import dot
 from marrow.model import Character, Material, Mesh
+from marrow.model._asset import twin
 from marrow.model._validate import owned
 from marrow.report import ReportBuilder
 
@@ -66,6 +67,9 @@ def with_tangents(character: Character) -> Character:
     none. One of a coat above the surface counts too: programs that show it need them."""
     if all(_tangent_uv_set(m) is None for m in character.materials):
         return character
+    meshes = (*character.meshes, *(mesh for level in character.reduced for mesh in level.meshes))
+    if all(mesh.tangents is not None or _normal_map_uv_set(mesh, character) is None for mesh in meshes):
+        return character
     report = ReportBuilder()
     known: dict[tuple[int, ...], Tangents] = {}  # one mesh may hang below many nodes
 
@@ -91,11 +95,11 @@ def with_tangents(character: Character) -> Character:
             )
         if made.undefined:
             report.add("warning", place, f"{made.undefined} vertices have no UV area to define a tangent")
-        return mesh.replace(tangents=made.values)
+        return twin(mesh, tangents=made.values)
 
     changed = character.with_meshes(completed)
     lines = report.build()
-    return changed.replace(report=character.report + lines) if len(lines) else character
+    return twin(changed, report=character.report + lines) if len(lines) else character
 
 
 def generate_tangents(mesh: Mesh, *, uv_set: int = 0) -> Mesh:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from marrow.kernels import (  # noqa: F401  (each adds its own)
+    box_unions,
     control,
     foot_probes,
     gradients,
+    ground_rays,
+    height_fields,
     lod,
+    motion_transfer,
     nearest_points,
     number_parsing,
+    polygon_meshes,
     pose_programs,
     poses,
+    program_steps,
     rotations,
     skinning,
     sums,

@@ -54,7 +54,9 @@ from marrow.kernels.control_tables import (
     SPACE1,
     SPACE2,
     SPEED,
+    STEER,
     USE,
+    WARP,
     CrowdState,
     GraphTables,
     KeptState,
@@ -140,6 +142,15 @@ def visit(graph, state, room, n, i, d, clock):
             show_alone(room, i + 1, i, 1.0, 1.0 - seen * graph.slots[data]["root"])
     elif kind == USE:
         show_shared(room, data, i)
+    elif kind == WARP:
+        show(room, i + 1, i, 1.0)
+        if value_of(graph, state, n, node["ref"]) >= 0.5:
+            room.outer[data], room.work[i + 1]["warp"] = room.work[i]["warp"], data + 1
+    elif kind == STEER:
+        show(room, i + 1, i, 1.0)
+        room.steering[data] = room.work[i]["travel"] * min(
+            max(value_of(graph, state, n, node["ref"]), 0.0), 1.0
+        )
     else:
         show_alone(room, i + 1, i, 1.0, 1.0)
         if kind == PROCEDURAL:
@@ -169,10 +180,12 @@ def move(graph, state, room, n, d):
     counters["tick"] += 1
     root = room.work[0]
     root["weight"] = root["share"] = root["speed"] = root["travel"] = 1.0
-    root["flip"], root["stride"], root["yaw"] = 0, 1.0, 0.0
+    root["flip"], root["warp"], root["stride"], root["yaw"] = 0, 0, 1.0, 0.0
     root["seen"] = counters["tick"]
-    for k in range(7):
+    for k in range(8):
         room.motion[k] = 0.0
+    for k in range(len(room.steering)):
+        room.steering[k] = 0.0
     i = 0
     counters["grouped"] = counters["visited"] = 0
     while i < len(graph.nodes):
@@ -207,7 +220,7 @@ def advance(graph, state, room, n, d, changing, settled):
             advance_parameters(graph, state, n, 0.5 * d)
     room.counters[0]["step"] += 1
     move(graph, state, room, n, d)
-    add_motion(room, n)
+    add_motion(graph, state, room, n, d)
     if changing:
         advance_fades(graph, state, n, d)
         advance_slot_fades(graph, state, n, d)
@@ -327,7 +340,11 @@ def step(graph, state, kept, room, n, dt):
         d = min(left, soonest)
         # The mean of a product is not the product of the means: where fades overlap, steps are shorter.
         fine = FINE if fades < 2 else 0.25 * FINE
-        if changing and d > fine:
+        # Steering takes clips to go evenly in a step.
+        steers = len(graph.steerings) > 0
+        if steers:
+            fine = min(fine, 0.5 * FINE)
+        if (changing or steers) and d > fine:
             d /= np.ceil(d / fine - 1e-6)
         due = d >= soonest - SHORTEST
         if changing and is_careful(graph, state, n):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.kernels.control_motion import shown_clip
 from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
+from marrow.kernels.control_travel import shown_clip
 from marrow.kernels.language.kernel import rare
 
 NEVER = 1e300

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.kernels.control_motion import HAIR, gather, group_speed, knot_time, shown_clip
+from marrow.kernels.control_motion import gather, group_speed, knot_time
 from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
+from marrow.kernels.control_travel import shown_clip
+from marrow.kernels.control_warps import HAIR
 from marrow.kernels.control_weights import value_of
 from marrow.kernels.language.kernel import rare
 

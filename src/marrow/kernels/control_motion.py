@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.kernels.control_tables import CLIP_EVENT, EVENT_ENDED, EVENT_INSIDE, RUNNING, STOPPED
+from marrow.kernels.control_travel import shown_clip
+from marrow.kernels.control_warps import HAIR, go_on
 from marrow.kernels.control_weights import value_of
-from marrow.kernels.language.elementary import cos, sin
 from marrow.kernels.language.kernel import apart, rare
 
 LONG = 0.25
@@ -14,116 +15,6 @@ LONG = 0.25
 MOST_INTERVALS = 100_000
 FASTEST = 1e9
 """How fast a clip plays at most, whatever speeds are multiplied."""
-HAIR = 1e-9
-"""Seconds of a clip that make no difference."""
-
-
-def rotated(x, y, z, w, a, b, c):
-    """The vector `(a, b, c)` turned by a quaternion."""
-    tx, ty, tz = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
-    return a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx
-
-
-def composed(p, q):
-    """The rigid motion `q` in the frame that `p` leads to; motions are (tx, ty, tz, x, y, z, w)."""
-    a, b, c = rotated(p[3], p[4], p[5], p[6], q[0], q[1], q[2])
-    return (
-        p[0] + a,
-        p[1] + b,
-        p[2] + c,
-        p[6] * q[3] + p[3] * q[6] + p[4] * q[5] - p[5] * q[4],
-        p[6] * q[4] - p[3] * q[5] + p[4] * q[6] + p[5] * q[3],
-        p[6] * q[5] + p[3] * q[4] - p[4] * q[3] + p[5] * q[6],
-        p[6] * q[6] - p[3] * q[3] - p[4] * q[4] - p[5] * q[5],
-    )
-
-
-def inverted(p):
-    a, b, c = rotated(-p[3], -p[4], -p[5], p[6], p[0], p[1], p[2])
-    return -a, -b, -c, -p[3], -p[4], -p[5], p[6]
-
-
-def root_at(graph, clip, time):
-    """Where a clip's root is at a time inside the clip."""
-    row = graph.clips[clip]
-    u = min(max(time * row["rate"], 0.0), row["frames"] - 1.0)
-    f = min(int(u), max(row["frames"] - 2, 0))
-    t = u - f
-    a = graph.roots[row["root"] + f]
-    b = graph.roots[row["root"] + min(f + 1, row["frames"] - 1)]
-    if a[3] == b[3] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]:
-        # Most clips go straight on.
-        return (
-            a[0] + t * (b[0] - a[0]),
-            a[1] + t * (b[1] - a[1]),
-            a[2] + t * (b[2] - a[2]),
-            a[3],
-            a[4],
-            a[5],
-            a[6],
-        )
-    x, y = a[3] + t * (b[3] - a[3]), a[4] + t * (b[4] - a[4])
-    z, w = a[5] + t * (b[5] - a[5]), a[6] + t * (b[6] - a[6])
-    n = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
-    return (
-        a[0] + t * (b[0] - a[0]),
-        a[1] + t * (b[1] - a[1]),
-        a[2] + t * (b[2] - a[2]),
-        x * n,
-        y * n,
-        z * n,
-        w * n,
-    )
-
-
-@rare
-def repeated(p, times):
-    """A rigid motion made `times` times over."""
-    total = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-    while times >= 1.0:
-        half = np.floor(0.5 * times)
-        if times - 2.0 * half >= 1.0:
-            total = composed(total, p)
-        p = composed(p, p)
-        times = half
-    return total
-
-
-def travelled(graph, clip, before, after, loop):
-    """The root's motion from one unwrapped time of a clip to another, in the frame it starts from."""
-    duration = graph.clips[clip]["duration"]
-    if not loop or duration <= 0.0:
-        return composed(inverted(root_at(graph, clip, before)), root_at(graph, clip, after))
-    k0, k1 = np.floor(before / duration), np.floor(after / duration)
-    start, end = before - k0 * duration, after - k1 * duration
-    if k0 == k1:
-        return composed(inverted(root_at(graph, clip, start)), root_at(graph, clip, end))
-    first, last = root_at(graph, clip, 0.0), root_at(graph, clip, duration)
-    if k1 < k0:
-        first, last = last, first
-    total = composed(inverted(root_at(graph, clip, start)), last)
-    total = composed(total, repeated(composed(inverted(first), last), abs(k1 - k0) - 1.0))
-    return composed(total, composed(inverted(first), root_at(graph, clip, end)))
-
-
-def shown_clip(graph, work, clip):
-    """The row of a clip as a node shows it: itself, or what it is in a mirror."""
-    return graph.clips[clip]["twin"] if work["flip"] != 0 else clip
-
-
-def add_travel(room, work, share, delta):
-    """Adds `share` of a motion to a weighted sum, as long and as turned as the node shows it; rotations the short way."""
-    if work["stride"] != 1.0 or work["yaw"] != 0.0:
-        s, half = work["stride"], 0.5 * work["yaw"]
-        y, w = sin(half), cos(half)
-        a, b, c = rotated(0.0, y, 0.0, w, s * delta[0], delta[1], s * delta[2])
-        qx, qy, qz = rotated(0.0, y, 0.0, w, delta[3], delta[4], delta[5])
-        delta = (a, b, c, qx, qy, qz, delta[6])
-    side = share if delta[6] >= 0.0 else -share
-    for k in range(3):
-        room.motion[k] += share * delta[k]
-    for k in range(3, 7):
-        room.motion[k] += side * delta[k]
 
 
 def happened(room, n, kind, event, source, weight, time):
@@ -232,10 +123,7 @@ def advance_leaf(graph, state, room, n, leaf, d, clock):
         fire(graph, room, n, clip, before, after, loop, me["new"] != 0, speed, work["weight"], clock)
         me["new"] = 0
     if work["travel"] > 0.0:
-        if graph.clips[clip]["root"] >= 0 and after != before:
-            add_travel(room, work, work["travel"], travelled(graph, clip, before, after, loop))
-        else:
-            stay(room, row["node"])
+        go_on(graph, state, room, n, work, work["travel"], clip, before, after, loop)
     me["time"] = wrapped(after, duration) if loop else after
 
 
@@ -361,10 +249,7 @@ def advance_group(graph, state, room, n, g, d, clock):
         if member == leader and t1 != t0:
             fire(graph, room, n, clip, t0, t1, True, me["new"] != 0, (t1 - t0) / d, work["weight"], clock)
         if work["travel"] > 0.0:
-            if graph.clips[clip]["root"] >= 0 and t1 != t0:
-                add_travel(room, work, work["travel"], travelled(graph, clip, t0, t1, True))
-            else:
-                stay(room, leaf["node"])
+            go_on(graph, state, room, n, work, work["travel"], clip, t0, t1, True)
         state.leaves[n, member]["time"] = wrapped(t1, graph.clips[clip]["duration"])
     if d > 0.0:
         me["new"] = 0

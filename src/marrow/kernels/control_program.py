@@ -7,8 +7,8 @@ gives a pose, to the function or at the end.
 
 from __future__ import annotations
 
-from marrow.kernels.control_curves import write_curves
-from marrow.kernels.control_motion import note_windows, shown_clip
+from marrow.kernels.control_curves import curve_now, write_curves
+from marrow.kernels.control_motion import note_windows
 from marrow.kernels.control_tables import (
     ADDITIVE,
     CLIP,
@@ -22,6 +22,7 @@ from marrow.kernels.control_tables import (
     USE,
     VOICES,
 )
+from marrow.kernels.control_travel import shown_clip
 from marrow.kernels.control_weights import TINY, value_of
 from marrow.kernels.language.kernel import rare
 from marrow.kernels.operations.codes import (
@@ -178,6 +179,8 @@ def write_pose(graph, state, room, n, i, program, back, section):
     elif kind == PROCEDURAL:
         row = graph.procedurals[node["data"]]
         weight = min(max(value_of(graph, state, n, node["ref"]), 0.0), 1.0)
+        if row["share"] >= 0 and weight > 0.0:
+            weight *= curve_now(graph, state, room, n, row["share"], 0.0)
         if weight > 0.0:
             # What is written for the start of inertia keeps nothing.
             put(room, program, row["code"], row["index"], 1.0 if section >= 0 else 0.0, weight)

@@ -6,10 +6,12 @@ with the rest, so that nothing jumps however many there are.
 
 from __future__ import annotations
 
-from marrow.kernels.control_motion import add_travel, fire, happened, shown_clip, travelled, wrapped
+from marrow.kernels.control_motion import fire, happened, wrapped
 from marrow.kernels.control_program import hold_voice
 from marrow.kernels.control_rules import NEVER, SLACK
 from marrow.kernels.control_tables import LOOPS, QUEUE, RUNNING, SLOT_ENDED, STOPPED, VOICES
+from marrow.kernels.control_travel import shown_clip
+from marrow.kernels.control_warps import go_on
 from marrow.kernels.language.kernel import apart, rare
 
 
@@ -220,10 +222,7 @@ def advance_slot(graph, state, room, n, k, i, d, clock):
             voice["new"] = 0
         moved = work["travel"] * slot["root"] * voice["weight"]
         if moved > 0.0:
-            if graph.clips[clip]["root"] >= 0 and after != before:
-                add_travel(room, work, moved, travelled(graph, clip, before, after, loop))
-            else:
-                room.motion[6] += moved
+            go_on(graph, state, room, n, work, moved, clip, before, after, loop)
         voice["time"] = wrapped(after, duration) if loop else after
     room.motion[6] += work["travel"] * slot["root"] * me["held"]
     return me["weight"]

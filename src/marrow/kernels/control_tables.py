@@ -19,7 +19,8 @@ __all__ = ["CrowdState", "GraphTables", "KeptState", "Workspace"]
 # -- kinds of nodes -------------------------------------------------------------------------------------------------
 (
     CLIP, POSE, SAVED, BLEND, LERP, SPACE1, SPACE2, SPEED, MACHINE, LAYER, ADDITIVE, SLOT, PROCEDURAL, FUNCTION, USE,
-) = range(15)  # fmt: skip
+    WARP, STEER,
+) = range(17)  # fmt: skip
 
 # -- kinds of parameters --------------------------------------------------------------------------------------------
 FLOAT, BOOL, TRIGGER, VECTOR, CURVE = range(5)
@@ -161,8 +162,34 @@ PROCEDURAL_ROW = _record(
     vector=i8,
     travel=i8,  # what it does to the root's travel
     travel_ref=i8,  # by what
+    share=i8,  # the column of a curve that its weight is multiplied by, -1 for none
     limit=f8,
     factor=f8,
+)
+WARP_ROW = _record(
+    target=i8,  # three values, in links
+    facing=i8,  # three values, -1 for none
+    windows=i8,  # in links, two for each row of the clips: its first window, and how many
+    x=i8,  # 1: the root gets to the target along that axis
+    y=i8,
+    z=i8,
+    ahead_x=f8,  # where the character looks
+    ahead_z=f8,
+)
+WINDOW_ROW = _record(
+    begin=f8,
+    end=f8,
+    x=f8,  # what is to get to the target, as it stands in model space at the end
+    y=f8,
+    z=f8,
+    timed=i8,  # 1: the clip goes nowhere in it, so that time counts
+)
+STEERING_ROW = _record(
+    direction=i8,  # three values, in links
+    rate=f8,  # what part of the missing angle goes each second
+    most=f8,  # radians a second
+    ahead_x=f8,
+    ahead_z=f8,
 )
 FUNCTION_ROW = _record(node=i8, program=i8, memory=i8)
 CLIP_ROW = _record(
@@ -199,6 +226,10 @@ class GraphTables(NamedTuple):
     curves: Records[CURVE_ROW, ANY]
     events: Records[EVENT, ANY]
     roots: f8[ANY, 7]
+    ways: f8[ANY]
+    warps: Records[WARP_ROW, ANY]
+    windows: Records[WINDOW_ROW, ANY]
+    steerings: Records[STEERING_ROW, ANY]
     sections: Records[SECTION, ANY]
     parameters: Records[PARAMETER, ANY]
 
@@ -321,10 +352,12 @@ class KeptState(NamedTuple):
 
 # -- room to work in ------------------------------------------------------------------------------------------------
 
-WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8, flip=i8, stride=f8, yaw=f8)
+WORK = _record(
+    weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8, flip=i8, warp=i8, stride=f8, yaw=f8
+)
 """Per node, of the instance at hand: how much of it is seen, its share of its sum, how fast time passes, how much of the
 root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last. Travel is mirrored (`flip`), made
-longer (`stride`) and turned (`yaw`)."""
+longer (`stride`) and turned (`yaw`), and reaches the target of the warp `warp - 1`."""
 COUNTERS = _record(
     tick=i8,
     step=i8,  # goes up with every step of an instance, so that what was passed in it is known
@@ -379,8 +412,9 @@ class Workspace(NamedTuple):
     """First what every thread has for itself (`OWN`): `counters (1,)`; `passed` per event, empty where no rule asks what clips do;
     `work` per node; `visited` the nodes that are seen, in order, `open` those whose children are being written, `shown`
     inputs of a blend space that are seen, `grouped` the leaves of sync groups that are seen, `members` those of the group at
-    hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (7,)` of one step; `programs`, where the pose
-    programs of the chunk at hand are written.
+    hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (8,)` of one step, and how much of it windows of
+    warps have decided; `outer` per warp the one around it; `steering` per such node how much of the travel it has; `programs`,
+    where the pose programs of the chunk at hand are written.
 
     Then what all share, each chunk of the crowd its own part: `travel (N, 7)` of the update; `vectors (N, ...)` for procedural
     nodes; `events`; the pose programs: of program r and instance n the `operations` from `starts[r, n]` to `ends[r, n]`;
@@ -397,7 +431,9 @@ class Workspace(NamedTuple):
     members: Out[i8[ANY]]
     stack: Out[f8[ANY]]
     gaps: Out[f8[ANY]]
-    motion: Out[f8[7]]
+    motion: Out[f8[8]]
+    outer: Out[i8[ANY]]
+    steering: Out[f8[ANY]]
     programs: Out[Records[PROGRAM, R]]
     travel: Out[f8[N, 7]]
     vectors: Out[f4[N, ANY]]

@@ -25,6 +25,7 @@ def show(room, i, parent, share):
     row["speed"] = up["speed"]
     row["travel"] = up["travel"] * share
     row["flip"], row["stride"], row["yaw"] = up["flip"], up["stride"], up["yaw"]
+    row["warp"] = up["warp"]
     row["seen"] = up["seen"]
 
 
@@ -36,6 +37,7 @@ def show_alone(room, i, parent, share, travel):
     row["speed"] = up["speed"]
     row["travel"] = up["travel"] * travel
     row["flip"], row["stride"], row["yaw"] = up["flip"], up["stride"], up["yaw"]
+    row["warp"] = up["warp"]
     row["seen"] = up["seen"]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from marrow.kernels.language.annotations import N, Out, P, T, V, f4, i4
 from marrow.kernels.language.kernel import kernel
 
-__all__ = ["fit_tree", "nearest_on_surface"]
+__all__ = ["convex_bounds", "fit_tree", "nearest_on_surface"]
 
 
 def square_to_triangle(corners, t, x, y, z):
@@ -94,14 +94,17 @@ def nearest_on_surface(
     nodes: Out[i4[64]],
     away: Out[f4[64]],
     leaf: int,
+    enough: float,
     start: int,
     stop: int,
 ) -> None:
-    """For the points `start..stop` the nearest triangle and the squared distance to it.
+    """For the points `start..stop` the nearest triangle and the squared distance to it. Of a point that is nearer than `enough`
+    (squared too) to some triangle this one is as good: it is looked for no further.
 
     `boxes` are the nodes of a complete binary tree, the children of n at 2n and 2n + 1, the root at 1; the second half are
     leaves of `leaf` triangles each, in order. `near` comes with a guess, which costs nothing where it is wrong and saves
-    nearly everything where it is right; for a negative one what is near the point before is tried. `nodes` and `away` are room to remember what is still to be looked at.
+    nearly everything where it is right; for a negative one what is near the point before is tried. `nodes` and `away` are room
+    to remember what is still to be looked at.
     """
     leaves = len(boxes) // 2
     best = 0
@@ -112,6 +115,8 @@ def nearest_on_surface(
         least = square_to_triangle(corners, best, x, y, z)
         waiting = 0
         n = 1
+        if least <= enough:
+            n = 0
         while n > 0:
             if n < leaves:
                 # Down to the nearer child; the other waits.
@@ -135,9 +140,37 @@ def nearest_on_surface(
                         least = d
                         best = t
             n = 0
+            if least <= enough:
+                waiting = 0
             while waiting > 0 and n == 0:
                 waiting -= 1
                 if away[waiting] < least:
                     n = nodes[waiting]
         near[i] = best
+        square[i] = least
+
+
+@kernel
+def convex_bounds(
+    corners: f4[T, 9], places: f4[P, 9], near: i4[P, 3], square: Out[f4[P]], start: int, stop: int
+) -> None:
+    """For the triangles `start..stop` of `places` a squared distance that no point of them is farther from a surface, whose
+    triangles have these `corners`. `near` are triangles of the surface near each of their three corners.
+
+    The distance from one triangle grows along no line faster than straight (it is convex): no point between three corners is
+    farther from it than the farthest corner is.
+    """
+    for i in range(start, stop):
+        least = np.inf
+        for k in range(3):
+            t = min(max(near[i, k], 0), len(corners) - 1)
+            far = 0.0
+            for c in range(3):
+                far = max(
+                    far,
+                    square_to_triangle(
+                        corners, t, places[i, 3 * c], places[i, 3 * c + 1], places[i, 3 * c + 2]
+                    ),
+                )
+            least = min(least, far)
         square[i] = least

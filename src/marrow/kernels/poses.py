@@ -35,14 +35,10 @@ def polynomial(e: Any, coefficients: tuple[float, ...], x: Any) -> Any:
     return value
 
 
-def emit_slerp(e: Any, at: Any, room: Any) -> None:
-    """16 spherical interpolations: from the quaternions at `at`, to those behind them, by the shares behind these; the results lie
-    behind all. Zero where both are becomes the identity."""
-    a = e.unit([e.load(room, e.at(at, 16 * c)) for c in range(4)])
-    b = e.unit([e.load(room, e.at(at, 64 + 16 * c)) for c in range(4)])
-    u = e.load(room, e.at(at, 128))
+def slerped(e: Any, a: Any, b: Any, u: Any) -> list[Any]:
+    """16 spherical interpolations between unit quaternions (zero where they are none) by the shares `u`, the short way round. Zero
+    where both are becomes the identity."""
     cosine = e.dot(a, b)
-    # The short way round.
     sign = e.select(cosine.compare("<", 0.0), e.splat(-1.0), e.splat(1.0))
     cosine = sign * cosine
     cosine = e.select(cosine.compare(">", 1.0), e.splat(1.0), cosine)
@@ -59,11 +55,19 @@ def emit_slerp(e: Any, at: Any, room: Any) -> None:
     q = [e.fma(wb, y, wa * x) for x, y in zip(a, b)]
     squared = e.dot(q, q)
     scale = e.inverse_length(squared)
+    made = [x * scale for x in q]
+    made[3] = e.select(squared.compare("==", 0.0), e.splat(1.0), made[3])
+    return made
+
+
+def emit_slerp(e: Any, at: Any, room: Any) -> None:
+    """16 spherical interpolations: from the quaternions at `at`, to those behind them, by the shares behind these; the results lie
+    behind all."""
+    a = e.unit([e.load(room, e.at(at, 16 * c)) for c in range(4)])
+    b = e.unit([e.load(room, e.at(at, 64 + 16 * c)) for c in range(4)])
+    made = slerped(e, a, b, e.load(room, e.at(at, 128)))
     for c in range(4):
-        value = q[c] * scale
-        if c == 3:
-            value = e.select(squared.compare("==", 0.0), e.splat(1.0), value)
-        e.store(room, e.at(at, 144 + 16 * c), value)
+        e.store(room, e.at(at, 144 + 16 * c), made[c])
 
 
 slerp = block(emit_slerp)

@@ -28,6 +28,7 @@ __all__ = [
     "skin",
     "skinning_matrices",
     "to_model",
+    "transfer_motion",
 ]
 
 
@@ -107,6 +108,50 @@ def to_model(parents: Array, translation: Array, rotation: Array, scale: Array) 
 def skinning_matrices(model: Array, joints: Array, inverse_bind: Array) -> Array:
     """The palette `(F, P, 3, 4)`: from the mesh at bind to where each joint carries it."""
     return affine.multiply(model[:, joints], inverse_bind)
+
+
+# -- retargeting ---------------------------------------------------------------------------------------------------
+
+
+def transfer_motion(slots: dict[int, Array], work: dict[str, Array], lift: float, tracks: int) -> list[Array]:
+    """The tracks `(T, C)` that the steps and places of `work` (see `motion_transfer`) make of `slots`: values `(T, C)` by where
+    their slot begins, read from a clip or resting. Places over the ground are higher by `lift`."""
+    slots, constants, numbers = dict(slots), work["constants"].astype(np.float64), work["numbers"]
+    out: list[Array] = [np.zeros(0)] * tracks
+    for step, to, a, b, c in work["steps"].reshape(-1, 5).tolist():
+        if step == 0:
+            slots[to] = quaternion.multiply(slots[a], slots[b])
+        elif step == 1:
+            slots[to] = quaternion.multiply(quaternion.conjugate(slots[a]), slots[b])
+        elif step == 2:
+            slots[to] = quaternion.multiply(slots[a], constants[b : b + 4])
+        elif step == 3:
+            slots[to] = quaternion.slerp(slots[a], slots[b], np.full(len(slots[a]), constants[c]))
+        elif step == 4:
+            out[c] = slots[to] = slots[a] @ constants[b : b + 16].reshape(4, 4).T
+        else:
+            matrix = constants[b + 3 : b + 12].reshape(3, 3)
+            out[c] = (slots[a] - constants[b : b + 3]) @ matrix.T + constants[b + 12 : b + 15]
+    links, made = work["links"].reshape(-1, 4), list[Array]()
+    for track, at, first, n, first_aside, n_aside, first_above, n_above, grounded in (
+        work["places"].reshape(-1, 9).tolist()
+    ):
+        place = numbers[None, at : at + 3]
+        for t, r, s, _ in links[first : first + n].tolist():  # the innermost joint first
+            own = transform.compose(slots[t], slots[r], slots[s])
+            place = affine.apply(own, place[:, None])[:, 0]
+        place = affine.apply(numbers[at + 6 : at + 18].reshape(3, 4), place)
+        place = place + np.array([0.0, lift * grounded, 0.0])
+        aside = numbers[at + 3 : at + 6]
+        for _, r, _, _ in links[first_aside : first_aside + n_aside].tolist():
+            aside = quaternion.rotate(slots[r], aside)
+        place = affine.apply(numbers[at + 18 : at + 30].reshape(3, 4), place - aside if n_aside else place)
+        for t, r, s, known in links[first_above : first_above + n_above].tolist():  # the outermost first
+            own = transform.compose(slots[t] if known < 0 else made[known], slots[r], slots[s])
+            place = affine.apply(affine.invert(own), place[:, None])[:, 0]
+        made.append(place)
+        out[track] = place
+    return out
 
 
 # -- skinning -----------------------------------------------------------------------------------------------------

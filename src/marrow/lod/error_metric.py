@@ -7,6 +7,7 @@ all poses, the poses in which they part most are measured in full as well, and a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from marrow.kernels.jobs import thread_count
 from marrow.lod.clip_poses import ClipPoses, at_rest, cut_pose, posed
-from marrow.lod.distance import SurfaceTree, farthest
+from marrow.lod.distance import SurfaceParts, SurfaceTree, farthest
 from marrow.lod.meshoptimizer import drawn_parts
 from marrow.model import Character, Pose
 
@@ -27,6 +28,12 @@ SMALL, IN_FULL = 12_000, 600_000
 """Characters with fewer points are measured in more poses, up to so many distances."""
 FOLLOWED, FEWEST = 400_000, 400
 """Distances that may be taken to find the worst poses of all, and how many in each at least."""
+AT_ONCE = 1 << 22
+"""Vertices that are posed at a time."""
+MOST_BOUNDED = 8
+"""Poses in which no point is left out."""
+MOST_PIECES = 400_000
+"""Parts of a surface that are kept from pose to pose."""
 NOTHING = 1e-6
 """What is off by less than this part of the character's size is off by rounding alone."""
 MARGIN = 1.04
@@ -68,12 +75,15 @@ class ErrorMetric:
         self.tree = SurfaceTree(at_rest(character), self.triangles)
         self._shares = _vertex_areas(at_rest(character), self.triangles)[self.used]
         self._kept: dict[int, Array] = {}
+        self.bounded = max(1, min(MOST_BOUNDED, 3 * SMALL // max(1, len(self.triangles))))
+        """In how many poses no point is left out."""
 
-    def positions(self, pose: int) -> Array:
-        """The character's vertices in a candidate pose, `(V, 3)`."""
-        if pose not in self._kept:
-            self._kept[pose] = posed(self.character, self.motion.poses[pose])
-        return self._kept[pose]
+    def positions(self, poses: Sequence[int]) -> list[Array]:
+        """The character's vertices in candidate poses, `(V, 3)` each."""
+        new = [f for f in poses if f not in self._kept]
+        if new:
+            self._kept |= zip(new, posed(self.character, self.motion.poses[new]))
+        return [self._kept[f] for f in poses]
 
     def size(self) -> float:
         """The largest side of the box around the character at rest."""
@@ -89,14 +99,13 @@ class ErrorMetric:
             return Distance(self.size(), self.size())
         probe = _Probe(self, level, triangles)
         first = self.motion.diverse(DIVERSE)
-        seen = {int(f): probe.measured(int(f)) for f in first}
+        seen = probe.measured(first.tolist())
         mean = float(np.mean([probe.mean(m) for m in seen.values()]))
-        order = np.argsort(-probe.followed(seen), kind="stable")
         each = len(self.used) + len(probe.owner)
         more = max(WORST, IN_FULL // each - len(seen)) if each < SMALL else WORST
-        for f in [int(f) for f in order if int(f) not in seen][:more]:
-            seen[f] = probe.measured(f)
-        return Distance(MARGIN * probe.bound(seen), mean)
+        worst = {f: m.worst for f, m in seen.items()}
+        probe.measure_worst(probe.worst_poses(seen, more), worst)
+        return Distance(MARGIN * probe.bound(worst), mean)
 
 
 class _Probe:
@@ -119,77 +128,101 @@ class _Probe:
     def _level_positions(self, poses: Pose) -> Array:
         return posed(self.level, cut_pose(poses, len(self.level.skeleton)))
 
-    def measured(self, pose: int) -> Measured:
-        return self._measured(
-            self.metric.positions(pose), self._level_positions(self.metric.motion.poses[pose])
-        )
+    def measured(self, poses: Sequence[int]) -> dict[int, Measured]:
+        """What candidate poses show."""
+        return {f: self._measured(theirs, ours) for f, theirs, ours in self._both(poses)}
 
-    def bound(self, seen: dict[int, Measured]) -> float:
-        """The farthest that any point of either surface is from the other: in the worst poses seen and in those around the
-        worst, over all points and not only those that were measured."""
+    def measure_worst(self, poses: Sequence[int], worst: dict[int, float]) -> None:
+        """Notes how far the level is off at worst in more poses. Of a pose that is not among those to be bounded no more is
+        known than that."""
+        for f, theirs, ours in self._both(poses):
+            enough = _least_of(worst.values(), self.metric.bounded)
+            worst[f] = self._measured(theirs, ours, enough).worst
+
+    def _both(self, poses: Sequence[int]) -> Iterator[tuple[int, Array, Array]]:
+        """Candidate poses, with the vertices of the character and of the level."""
+        step = max(1, AT_ONCE // max(1, self.metric.character.vertex_count))
+        for start in range(0, len(poses), step):
+            some = poses[start : start + step]
+            yield from zip(
+                some, self.metric.positions(some), self._level_positions(self.metric.motion.poses[some])
+            )
+
+    def bound(self, seen: dict[int, float]) -> float:
+        """The farthest that any point of either surface is from the other: in the worst poses of those `seen`, whose worst
+        points are so far off, and in those around the worst, over all points and not only those that were measured."""
         motion = self.metric.motion
-        order = sorted(seen, key=lambda f: -seen[f].worst)
-        worst, poses = seen[order[0]].worst, [motion.poses[f] for f in order]
+        order = sorted(seen, key=lambda f: -seen[f])[: self.metric.bounded]
+        worst, poses = seen[order[0]], [motion.poses[f] for f in order]
         between = motion.around(order[0], BETWEEN)
         for k in range(BETWEEN if between is not None else 0):
             other = between[k]  # type: ignore[index]
-            found = self._measured(posed(self.metric.character, other), self._level_positions(other)).worst
+            theirs, ours = posed(self.metric.character, other), self._level_positions(other)
+            found = self._measured(theirs, ours, worst).worst
             if found > worst:
                 worst, poses = found, [other, *poses]
         if worst <= NOTHING * self.metric.size():
             return worst
-        bound = worst
-        for pose in poses[: max(1, min(8, 3 * SMALL // max(1, len(self.metric.triangles))))]:
-            theirs, ours = posed(self.metric.character, pose), self._level_positions(pose)
+        bound, metric = worst, self.metric
+        out: SurfaceParts | None = None
+        back: SurfaceParts | None = None
+        for pose in poses[: metric.bounded]:
+            theirs, ours = posed(metric.character, pose), self._level_positions(pose)
             self.tree.fit(ours)
-            self.metric.tree.fit(theirs)
-            bound = max(bound, self._farthest(self.tree, theirs, self.metric.triangles, worst))
-            bound = max(bound, self._farthest(self.metric.tree, ours, self.triangles, worst))
+            metric.tree.fit(theirs)
+            there, out = self._farthest(self.tree, theirs[metric.triangles], out, worst)
+            here, back = self._farthest(metric.tree, ours[self.triangles], back, worst)
+            bound = max(bound, there, here)
         return bound
 
-    def _farthest(self, tree: SurfaceTree, positions: Array, triangles: Array, floor: float) -> float:
-        near, off = np.zeros(len(positions), np.int32), np.zeros(len(positions), np.float32)
-        used = np.unique(triangles)
-        found = np.full(len(used), -1, np.int32)
-        off[used] = tree.distances(positions[used], found, threads=self._threads)
-        near[used] = found
-        return farthest(
-            tree, positions[triangles], off[triangles], near[triangles], floor, threads=self._threads
-        )
+    def _farthest(
+        self, tree: SurfaceTree, places: Array, pieces: SurfaceParts | None, floor: float
+    ) -> tuple[float, SurfaceParts]:
+        if pieces is None or len(pieces.owner) > MOST_PIECES:
+            pieces = SurfaceParts.whole(np.full((len(places), 3), -1, np.int32))
+        return farthest(tree, places, pieces, floor, threads=self._threads)
 
-    def _measured(self, theirs: Array, ours: Array) -> Measured:
+    def _measured(self, theirs: Array, ours: Array, enough: float = 0.0) -> Measured:
         self.tree.fit(ours)
         self.metric.tree.fit(theirs)
-        threads = self._threads
+        how: dict[str, Any] = {"threads": self._threads, "enough": enough}
         return Measured(
-            self.tree.distances(theirs[self.metric.used], self.guess_out, threads=threads),
-            self.metric.tree.distances(self._points(ours), self.guess_back, threads=threads),
+            self.tree.distances(theirs[self.metric.used], self.guess_out, **how),
+            self.metric.tree.distances(self._points(ours), self.guess_back, **how),
         )
 
     def mean(self, measured: Measured) -> float:
         out = np.average(measured.out, weights=self.metric._shares) if self.metric._shares.sum() > 0 else 0.0
         return float((out + measured.back.mean()) / 2)
 
-    def followed(self, seen: dict[int, Measured]) -> Array:
-        """For every candidate pose how far the level is off at some places: those that came out worst so far, and others
-        spread over the character, `(F,)`."""
+    def worst_poses(self, seen: dict[int, Measured], count: int) -> list[int]:
+        """Up to `count` candidate poses that are not `seen` yet, in which the level is farthest off at some places: those
+        that came out worst so far, and others spread over the character. The worst pose comes first."""
         metric, motion = self.metric, self.metric.motion
-        worst = np.zeros(len(motion))
-        if len(seen) == len(motion):
-            return worst
-        count = max(FEWEST, FOLLOWED // len(motion))
+        others = np.setdiff1d(np.arange(len(motion)), list(seen))
+        if len(others) <= count:
+            return [int(f) for f in others]
+        points = max(FEWEST, FOLLOWED // len(motion))
         out = np.max([m.out for m in seen.values()], axis=0)
-        spread = np.arange(0, len(out), max(1, 2 * len(out) // count))
-        rows = np.union1d(np.argsort(-out, kind="stable")[: count // 2], spread)
+        spread = np.arange(0, len(out), max(1, 2 * len(out) // points))
+        rows = np.union1d(np.argsort(-out, kind="stable")[: points // 2], spread)
         guess = self.guess_out[rows].copy()
-        step = max(1, (1 << 22) // max(1, metric.character.vertex_count))
-        for start in range(0, len(motion), step):
-            some = motion.poses[start : start + step]
+        worst = np.zeros(len(others))
+        step = max(1, AT_ONCE // max(1, metric.character.vertex_count))
+        for start in range(0, len(others), step):
+            some = motion.poses[others[start : start + step]]
             theirs, ours = posed(metric.character, some)[:, metric.used[rows]], self._level_positions(some)
             for k in range(len(theirs)):
                 self.tree.fit(ours[k])
-                worst[start + k] = self.tree.distances(theirs[k], guess).max(initial=0.0)
-        return worst
+                enough = _least_of(worst[: start + k], count)
+                worst[start + k] = self.tree.distances(theirs[k], guess, enough=enough).max(initial=0.0)
+        return [int(f) for f in others[np.argsort(-worst, kind="stable")[:count]]]
+
+
+def _least_of(found: Iterable[float], count: int) -> float:
+    """What a number must exceed to be one of the `count` largest."""
+    values = np.fromiter(found, np.float64)
+    return 0.0 if len(values) < count else float(np.partition(values, -count)[-count])
 
 
 def _areas(positions: Array, triangles: Array) -> Array:

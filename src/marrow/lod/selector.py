@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
+from marrow.kernels.language.kernel import CallFrame
 from marrow.kernels.lod import CAMERA_NUMBERS, DISTANCE, PIXELS, SCREEN_SIZE, UNKNOWN, choose_levels
 from marrow.kernels.memory import readonly
 from marrow.lod.bounding_spheres import bounding_sphere, moving_bounding_sphere
@@ -227,12 +228,41 @@ class Selector:
         """
         matrices = _transforms(transforms)
         N = len(matrices)
+        before = self._before if len(self._before) == N else self._nobody
+        frame = self._frame(camera, matrices, bounds)
+        forced = self._nobody if force is None else _forced(force, N, len(self._lods))
+        factors = self._none if bias is None else _factors(bias, N)
+        frame.put(forced=forced, before=before, factors=factors)
+        frame.run()
+        levels, values = frame.kept["levels"], frame.kept["values"]
+        if self._limit < math.inf:
+            levels = degraded(
+                levels, values, self._thresholds, self._costs, self._limit, before, forced, self.hysteresis
+            )
+        self._before = np.where(levels < 0, UNKNOWN, levels) if self.hide else levels
+        return Selection(readonly(levels), self, values)
+
+    def select_farther(
+        self, camera: SeenBy, transforms: ArrayLike, biases: Iterable[float], *, bounds: Bounds | None = None
+    ) -> Iterator[Array]:
+        """The levels `(N,)` that `select` gives for one `bias` after the other, without a budget, without hysteresis, and
+        without keeping them in mind."""
+        matrices = _transforms(transforms)
+        N = len(matrices)
+        frame, factors = self._frame(camera, matrices, bounds), np.empty(N)
+        frame.put(forced=self._nobody, before=self._nobody, factors=factors)
+        for bias in biases:
+            factors.fill(bias)
+            np.exp2(factors, out=factors)
+            frame.run()
+            yield readonly(frame.kept["levels"].copy())
+
+    def _frame(self, camera: SeenBy | Sequence[SeenBy], matrices: Array, bounds: Bounds | None) -> CallFrame:
+        """A call of the kernel that chooses levels, for these instances and cameras."""
+        N = len(matrices)
         cameras: list[Any] = list(camera) if isinstance(camera, (list, tuple)) else [camera]
         if not cameras or not all(np.shape(getattr(c, "numbers", ())) == (CAMERA_NUMBERS,) for c in cameras):
             raise ValidationError(f"select: expected a mw.Camera or several, got {_validate.shown(camera)}")
-        before = self._before if len(self._before) == N else self._nobody
-        levels, values = np.empty(N, np.int64), np.empty(N)
-        forced = self._nobody if force is None else _forced(force, N, len(self._lods))
         balls, sized = self._ball, self._sphere
         if bounds is not None:
             balls = _balls(bounds, N)
@@ -240,17 +270,11 @@ class Selector:
             sized = np.concatenate(
                 [balls[:, :3], np.full((len(balls), 1), sized[0, 3])], axis=1, dtype=np.float32
             )
-        choose_levels(
-            matrices, balls, sized, np.stack([c.numbers for c in cameras]), self._thresholds, self._slacks,
-            self._none if bias is None else _factors(bias, N), forced, before, levels, values,
-            self.how, self.hide, self.pixels if self.how == PIXELS else 1.0,
+        return choose_levels.frame(
+            transforms=matrices, balls=balls, sized=sized, cameras=np.stack([c.numbers for c in cameras]),
+            thresholds=self._thresholds, slacks=self._slacks, levels=np.empty(N, np.int64), values=np.empty(N),
+            how=self.how, hide=self.hide, factor=self.pixels if self.how == PIXELS else 1.0,
         )  # fmt: skip
-        if self._limit < math.inf:
-            levels = degraded(
-                levels, values, self._thresholds, self._costs, self._limit, before, forced, self.hysteresis
-            )
-        self._before = np.where(levels < 0, UNKNOWN, levels) if self.hide else levels
-        return Selection(readonly(levels), self, values)
 
     def __repr__(self) -> str:
         by = ("pixels of error", "screen sizes", "distances")[self.how]

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.math.elementary import cross
+
 __all__ = [
     "apply",
     "apply_vectors",
@@ -52,7 +54,9 @@ def cofactor(m: ArrayLike) -> Array:
     It carries normals: `cross(M a, M b) == cofactor(M) @ cross(a, b)`."""
     m = np.asarray(m)
     r0, r1, r2 = m[..., 0, :3], m[..., 1, :3], m[..., 2, :3]
-    return np.stack([np.cross(r1, r2), np.cross(r2, r0), np.cross(r0, r1)], axis=-2)
+    out = np.empty((*m.shape[:-2], 3, 3), m.dtype)
+    out[..., 0, :], out[..., 1, :], out[..., 2, :] = cross(r1, r2), cross(r2, r0), cross(r0, r1)
+    return out
 
 
 def apply(m: ArrayLike, points: ArrayLike) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["arccos", "arctan2", "dot", "sincos"]
+__all__ = ["arccos", "arctan2", "cross", "dot", "sincos"]
 
 Array = NDArray[Any]
 
@@ -62,6 +62,15 @@ def dot(a: ArrayLike, b: ArrayLike) -> Array:
     for k in range(1, a.shape[-1]):
         total = total + a[..., k] * b[..., k]
     return total
+
+
+def cross(a: Array, b: Array) -> Array:
+    """The cross products of vectors `(..., 3)`: NumPy's, which takes ten times as long for a few."""
+    ax, ay, az, bx, by, bz = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
+    x = ay * bz - az * by
+    out = np.empty((*x.shape, 3), x.dtype)
+    out[..., 0], out[..., 1], out[..., 2] = x, az * bx - ax * bz, ax * by - ay * bx
+    return out
 
 
 def sincos(x: ArrayLike) -> tuple[Array, Array]:

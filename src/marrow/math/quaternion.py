@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
-from marrow.math.elementary import arccos, arctan2, sincos
+from marrow.math.elementary import arccos, arctan2, cross, sincos
 
 __all__ = [
     "angle",
@@ -38,7 +38,7 @@ Array = NDArray[Any]
 
 def _floating(value: ArrayLike) -> Array:
     array = np.asarray(value)
-    return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
 def identity(shape: tuple[int, ...] = (), dtype: Any = np.float32) -> Array:
@@ -69,17 +69,15 @@ def conjugate(q: ArrayLike) -> Array:
 def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     """The rotation `b`, then `a`."""
     a, b = _floating(a), _floating(b)
-    ax, ay, az, aw = np.moveaxis(a, -1, 0)
-    bx, by, bz, bw = np.moveaxis(b, -1, 0)
-    return np.stack(
-        [
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        ],
-        axis=-1,
-    )
+    ax, ay, az, aw = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    bx, by, bz, bw = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
+    x = aw * bx + ax * bw + ay * bz - az * by
+    out = np.empty((*x.shape, 4), x.dtype)
+    out[..., 0] = x
+    out[..., 1] = aw * by - ax * bz + ay * bw + az * bx
+    out[..., 2] = aw * bz + ax * by - ay * bx + az * bw
+    out[..., 3] = aw * bw - ax * bx - ay * by - az * bz
+    return out
 
 
 def rotate(q: ArrayLike, v: ArrayLike) -> Array:
@@ -87,7 +85,7 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     q, v = _floating(q), _floating(v)
     u, w = q[..., :3], q[..., 3:]
     # v' = v + 2 u x (u x v + w v)
-    return v + 2 * np.cross(u, np.cross(u, v) + w * v)
+    return v + 2 * cross(u, cross(u, v) + w * v)
 
 
 def from_axis_angle(axis: ArrayLike, radians: ArrayLike) -> Array:
@@ -112,13 +110,24 @@ def to_wxyz(q: ArrayLike) -> Array:
 def to_matrix(q: ArrayLike) -> Array:
     """Rotation matrices `(..., 3, 3)`."""
     q = _floating(q)
-    x, y, z, w = np.moveaxis(q, -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    x, y, z, w = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    out = np.empty((*q.shape[:-1], 3, 3), q.dtype)
+    out[..., 0, 0], out[..., 0, 1], out[..., 0, 2] = (
+        1 - 2 * (y * y + z * z),
+        2 * (x * y - w * z),
+        2 * (x * z + w * y),
+    )
+    out[..., 1, 0], out[..., 1, 1], out[..., 1, 2] = (
+        2 * (x * y + w * z),
+        1 - 2 * (x * x + z * z),
+        2 * (y * z - w * x),
+    )
+    out[..., 2, 0], out[..., 2, 1], out[..., 2, 2] = (
+        2 * (x * z - w * y),
+        2 * (y * z + w * x),
+        1 - 2 * (x * x + y * y),
+    )
+    return out
 
 
 def from_matrix(m: ArrayLike) -> Array:
@@ -232,5 +241,5 @@ def between(a: ArrayLike, b: ArrayLike) -> Array:
     w = 1 + (a * b).sum(-1, keepdims=True)
     # Opposite directions: any axis perpendicular to a will do.
     least = np.eye(3, dtype=a.dtype)[np.argmin(np.abs(a), axis=-1)]
-    opposite = np.concatenate([np.cross(a, least), np.zeros_like(w)], axis=-1)
-    return normalize(np.where(w < 1e-7, opposite, np.concatenate([np.cross(a, b), w], axis=-1)))
+    opposite = np.concatenate([cross(a, least), np.zeros_like(w)], axis=-1)
+    return normalize(np.where(w < 1e-7, opposite, np.concatenate([cross(a, b), w], axis=-1)))

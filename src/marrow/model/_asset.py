@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from marrow.errors import UnknownNameError
 
-__all__ = ["Asset", "Comparable", "Replaceable", "exchanged", "freeze", "same"]
+__all__ = ["Asset", "Comparable", "Replaceable", "exchanged", "freeze", "same", "trusted", "twin"]
 
 T = TypeVar("T")
 
@@ -64,6 +65,26 @@ def exchanged(asset: T, changes: dict[str, Any]) -> T:
     if described is not None:
         return type(asset)(**{name: getattr(asset, name) for name in described} | changes)
     return replace(asset, **changes)  # type: ignore[type-var]
+
+
+def twin(asset: T, **changes: Any) -> T:
+    """A copy with some fields exchanged for values that are known to be right: nothing is checked again."""
+    other = object.__new__(type(asset))
+    kept, kind = asset.__dict__, type(asset)
+    other.__dict__.update({name: kept[name] for name in _defaults(kind)}, **changes)  # type: ignore[arg-type]
+    return other
+
+
+def trusted(kind: type[T], **values: Any) -> T:
+    """An asset of values that are known to be right: nothing is checked, what is left out has its default."""
+    out = object.__new__(kind)
+    out.__dict__.update(_defaults(kind), **values)  # type: ignore[arg-type]
+    return out
+
+
+@cache
+def _defaults(kind: Any) -> dict[str, Any]:
+    return {f.name: f.default for f in fields(kind)}
 
 
 def same(a: Any, b: Any) -> bool:

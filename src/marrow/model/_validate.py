@@ -41,6 +41,14 @@ def array(
     type is kept as it is (memory-mapped files stay mapped).
     """
     wanted = np.dtype(dtype)
+    if type(value) is np.ndarray and value.dtype == wanted and value.ndim == len(shape):
+        flags = value.flags  # as those of a file are
+        if flags.c_contiguous and not flags.writeable:
+            for have, want in zip(value.shape, shape):
+                if have != want and isinstance(want, int):
+                    break
+            else:
+                return value
     source = numbers(f"{owner}.{field}", value)
     if wanted.kind in "iu" and source.dtype.kind == "f" and source.size:
         raise ValidationError(f"{owner}.{field}: expected integers, got {source.dtype}")
@@ -156,6 +164,8 @@ def items(owner: str, field: str, values: Any, kind: type, *, hint: str = "") ->
     """`values` as a tuple of `kind`; one text alone is the tuple of it, where texts are wanted."""
     if kind is str and isinstance(values, str):
         return (values,)
+    if type(values) is tuple and all(type(item) is kind for item in values):
+        return values
     tail = hint and f"; {hint}"
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise WrongTypeError(
@@ -238,5 +248,8 @@ def plain(owner: str, place: str, value: Any) -> Any:
 
 def set_fields(instance: object, **values: Any) -> None:
     """Assigns the checked values of a frozen dataclass from its `__post_init__`."""
+    if "__slots__" not in type(instance).__dict__:
+        instance.__dict__.update(values)
+        return
     for key, value in values.items():
         object.__setattr__(instance, key, value)

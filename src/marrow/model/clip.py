@@ -134,6 +134,13 @@ class Tracks(Sequence[Track]):
                 raise ValidationError(f"Tracks.table[{bad}] points outside its keys: {t[bad]}")
 
     @classmethod
+    def trusted(cls, table: Array, times: Array, values: Array) -> Tracks:
+        """Tracks over arrays that are known to be right and that nobody else writes into."""
+        out = cls.__new__(cls)
+        out.table, out.times, out.values = freeze((table, times, values))
+        return out
+
+    @classmethod
     def pack(cls, tracks: Iterable[Track]) -> Tracks:
         """Lays tracks end to end. Tracks without keys say nothing and are left out."""
         kept = [t for t in _validate.items("Clip", "tracks", tracks, Track) if len(t.times)]

@@ -15,6 +15,8 @@ SLOTS = ("base_color", "metallic_roughness", "normal", "occlusion", "emissive")
 
 
 def _floats(who: str, field: str, value: Any, size: int) -> tuple[float, ...]:
+    if type(value) is tuple and len(value) == size and all(type(v) is float for v in value):
+        return value
     found = _validate.items(who, field, value, object)
     if len(found) != size:
         raise ValidationError(f"{who}.{field}: expected {size} numbers, got {len(found)}")

@@ -20,7 +20,7 @@ from marrow.motion.bone_map import BoneMap
 from marrow.motion.limb_alignment import limb_turns, unit
 from marrow.motion.posture import Posture
 
-__all__ = ["Driver", "drivers", "shares_frames", "world_turn"]
+__all__ = ["Driver", "drivers", "lies", "shares_frames", "world_turn"]
 
 Array = NDArray[Any]
 
@@ -42,7 +42,7 @@ def world_turn(source: Posture, target: Posture, motion_up: Array | None = None)
     `motion_up` is the mean direction of its spine while it moves."""
     up, forward = source.frame[:, 1], source.frame[:, 2]
     axis = _snap(up)
-    lying = abs(axis[1]) < 0.5 and motion_up is not None and float(unit(motion_up) @ axis) > 0.8
+    lying = lies(source) and motion_up is not None and float(unit(motion_up) @ axis) > 0.8
     if not lying:
         # A rest pose that is no stance says where a body faces only if it is upright all the same.
         if min(_upright(source), _upright(target)) < 0.5:
@@ -53,6 +53,11 @@ def world_turn(source: Posture, target: Posture, motion_up: Array | None = None)
     front = _snap_level(target.frame[:, 2]) if target.frame[1, 1] > 0.5 else np.array([0.0, 0.0, 1.0])
     theirs = np.stack([np.cross([0.0, 1.0, 0.0], front), [0.0, 1.0, 0.0], front], axis=1)
     return quaternion.from_matrix(theirs @ own.T)
+
+
+def lies(posture: Posture) -> bool:
+    """Whether a body rests lying on an axis: then its motion says whether it was made for another up axis."""
+    return bool(abs(_snap(posture.frame[:, 1])[1]) < 0.5)
 
 
 def _upright(posture: Posture) -> float:

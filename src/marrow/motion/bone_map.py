@@ -16,13 +16,14 @@ from typing import Any
 from marrow.errors import MarrowError, UnknownNameError, WrongTypeError, file_error
 from marrow.model import Skeleton
 from marrow.model._asset import Replaceable
+from marrow.model._validate import set_fields
 from marrow.motion.chain_cycles import turned_round, without_circles
 from marrow.motion.joint_names import bare
 from marrow.motion.rig import FINGERS, SIDES, Rig, find_rig
 from marrow.motion.tree import is_above
 from marrow.printing import one_line
 
-__all__ = ["BoneMap", "ChainPair", "RetargetError", "as_map", "map_bones", "same_names"]
+__all__ = ["BoneMap", "ChainPair", "RetargetError", "as_map", "known_map", "map_bones", "same_names"]
 
 FORMAT = "marrow bone map"
 PARTS = (
@@ -171,6 +172,15 @@ def _joints(place: str, chain: str, side: str, names: Any, skeleton: Skeleton) -
         return tuple(skeleton.index(n) for n in names)
     except UnknownNameError as error:
         raise RetargetError(f"{place}: chain {chain!r}: in the {side} {error}") from None
+
+
+def known_map(
+    source: Skeleton, target: Skeleton, chains: tuple[ChainPair, ...], notes: tuple[str, ...], humanoid: bool
+) -> BoneMap:
+    """A map that was checked before, for the same two skeletons."""
+    out = object.__new__(BoneMap)
+    set_fields(out, source=source, target=target, chains=chains, notes=notes, humanoid=humanoid)
+    return out
 
 
 def _check(bones: BoneMap) -> None:

@@ -7,6 +7,7 @@ goes on calmly. A clip that begins in a T-pose and moves out of it has no such j
 from __future__ import annotations
 
 import math
+import statistics
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
 from marrow.math import affine
 from marrow.model import Clip, Skeleton, _validate
+from marrow.model._derived import derived
 from marrow.motion.editing import trimmed
 from marrow.motion.posture import NEUTRAL, body_frame, unease
 from marrow.motion.rig import find_rig
@@ -59,14 +61,17 @@ def calibration_frames(clip: Clip) -> int:
     if clip.additive or rate is None or clip.duration * rate < LEAST + 1 or not len(clip.skeleton):
         return 0
     count = min(MOST + max(math.ceil(AFTER * rate), LEAST), round(clip.duration * rate)) + 1
-    model = to_model(clip.skeleton, sample(clip, np.arange(count) / rate)).astype(np.float64)
-    center = max(find_rig(clip.skeleton).joint("hips"), 0)
+    skeleton = clip.skeleton
+    model = to_model(skeleton, sample(clip, np.arange(count) / rate))
+    center = max(find_rig(skeleton).joint("hips"), 0)
     with np.errstate(all="ignore"):
-        at, rest = (_about(m, center) for m in (model, clip.skeleton.rest_model.astype(np.float64)))
-        size = float(np.median(np.ptp(at, axis=1).max(axis=-1)))
+        at = _about(model, center)
+        rest = derived(skeleton, "joints about the hips", lambda: _about(skeleton.rest_model, center))
+        size = statistics.median((at.max(axis=-1) - at.min(axis=-1)).max(axis=0).tolist())
         if not (np.isfinite(at).all() and np.isfinite(rest).all() and size > 0):
             return 0
-        steps = np.linalg.norm(np.diff(at, axis=0), axis=-1).max(axis=-1) / size
+        x, y, z = at[:, 1:] - at[:, :-1]
+        steps = np.sqrt((x * x + y * y + z * z).max(axis=-1)) / size
     jumps = steps >= max(JUMP, FASTEST / (PERSON * rate))
     for k in np.flatnonzero(jumps[:MOST])[::-1].tolist():
         jump, after = float(steps[k]), steps[k + 1 : k + 1 + max(round(AFTER * rate), 2)]
@@ -77,16 +82,17 @@ def calibration_frames(clip: Clip) -> int:
             and jump >= CALM * max(float(after[:2].max()), float(np.percentile(after, 75)))
             and (held | jumps[:k]).all()
         ):
-            off = np.linalg.norm(at[0] - rest, axis=-1).mean() / size
-            return k + 1 if off < AT_REST or _is_stance(clip.skeleton, model[0, :, :, 3]) else 0
+            off = np.linalg.norm(at[:, 0] - rest, axis=0).mean() / size
+            return k + 1 if off < AT_REST or _is_stance(skeleton, model[0, :, :, 3].astype(np.float64)) else 0
     return 0
 
 
 def _about(model: Array, center: int) -> Array:
-    """Where joints are as seen from one of them, `(..., J, 3)`."""
-    back = affine.invert(model[..., center, :, :])
-    seen: Array = np.einsum("...ij,...kj->...ki", back[..., :3], model[..., 3]) + back[..., None, :, 3]
-    return seen
+    """Where joints are as seen from one of them, `(3, ..., J)`."""
+    back = affine.invert(model[..., center, :, :].astype(np.float64))[..., None]
+    x, y, z = np.moveaxis(model[..., 3], -1, 0).astype(np.float64)
+    rows = (back[..., i, :, :] for i in range(3))
+    return np.stack([r[..., 0, :] * x + r[..., 1, :] * y + r[..., 2, :] * z + r[..., 3, :] for r in rows])
 
 
 def _is_stance(skeleton: Skeleton, place: Array) -> bool:

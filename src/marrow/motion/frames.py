@@ -20,6 +20,8 @@ __all__ = ["STILL", "clip_from_poses", "frame_count", "frame_times", "frames_of"
 Array = NDArray[Any]
 STILL = 1e-6
 USUAL_RATE = 60.0
+SHORT = 64
+"""Frames that are looked at all at once, of all tracks."""
 
 
 def frame_times(clip: Clip, rate: float | None = None) -> Array:
@@ -45,34 +47,54 @@ def pack_uniform(
     times: Array, tracks: list[tuple[int, int, Array]], extra: list[Track] | None = None
 ) -> Tracks:
     """Tracks `(target, path, values (T, C))` that share their times; one that stands still keeps a single key."""
-    rows = [(target, path, values[:1] if _is_still(values) else values) for target, path, values in tracks]
-    others = extra or []
-    table = np.zeros(len(rows) + len(others), TRACK_DTYPE)
-    parts: list[Array] = []
-    at = 0
-    for row, (target, path, values) in zip(table, rows):
-        row["target"], row["path"], row["interpolation"] = target, path, 1
-        row["keys"], row["time_start"], row["value_start"] = len(values), 0, at
-        parts.append(np.ascontiguousarray(values, np.float32).reshape(-1))
-        at += values.size
-    stamps = [np.asarray(times, np.float32)]
-    begin = len(times)
-    packed = Tracks.pack(others)
-    table = table[: len(rows) + len(packed)]
-    table[len(rows) :] = packed.table
-    table["time_start"][len(rows) :] += begin
-    table["value_start"][len(rows) :] += at
-    parts.append(packed.values)
-    stamps.append(packed.times)
-    return Tracks(owned(table), owned(np.concatenate(stamps)), owned(np.concatenate(parts)))
+    still = _still_tracks([values for _, _, values in tracks])
+    kept = [values[:1] if alone else values for (_, _, values), alone in zip(tracks, still)]
+    packed = Tracks.pack(extra or ())
+    table = np.zeros(len(kept) + len(packed), TRACK_DTYPE)
+    rows, others = table[: len(kept)], table[len(kept) :]
+    sizes = np.array([values.size for values in kept], np.int64)
+    rows["target"], rows["path"] = [track[0] for track in tracks], [track[1] for track in tracks]
+    rows["interpolation"], rows["keys"] = 1, [len(values) for values in kept]
+    rows["value_start"] = np.cumsum(sizes) - sizes
+    others[:] = packed.table
+    others["time_start"] += len(times)
+    others["value_start"] += int(sizes.sum())
+    stamps = np.concatenate([np.asarray(times, np.float32), packed.times])
+    return Tracks(owned(table), owned(stamps), owned(_in_one([*kept, packed.values])))
 
 
-def _is_still(values: Array) -> bool:
-    """Whether all keys are the same; a look at a few of them answers for most tracks."""
-    few = values[:: max(len(values) // 8, 1)]
-    if np.abs(few - values[0]).max(initial=0.0) > 1e-7:
-        return False
-    return bool(np.abs(values - values[0]).max(initial=0.0) <= 1e-7)
+def _in_one(parts: list[Array]) -> Array:
+    """Arrays one behind the other: the one they are parts of, where they lie like that already."""
+    parts = [part for part in parts if part.size]
+    whole = parts[0].base if parts else None
+    if whole is not None and whole.dtype == np.float32 and whole.ndim == 1 and whole.flags.writeable:
+        at, size = whole.__array_interface__["data"][0], 0
+        for part in parts:
+            if part.base is not whole or not part.flags.c_contiguous:
+                break
+            if part.__array_interface__["data"][0] != at + 4 * size:
+                break
+            size += part.size
+        else:
+            if size == whole.size:
+                return whole
+    return np.concatenate([np.zeros(0, np.float32), *(np.asarray(p, np.float32).reshape(-1) for p in parts)])
+
+
+def _still_tracks(tracks: list[Array]) -> list[bool]:
+    """Which have the same value at all keys; a look at a few of them answers for most."""
+    still = [True] * len(tracks)
+    shapes: dict[tuple[int, ...], list[int]] = {}
+    for k, values in enumerate(tracks):
+        shapes.setdefault(values.shape, []).append(k)
+    for (count, *_), alike in shapes.items():
+        step = 1 if count <= SHORT else count // 8
+        few = np.array([tracks[k][::step] for k in alike])
+        moved = np.abs(few - few[:, :1]).reshape(len(alike), -1).max(axis=1, initial=0.0) > 1e-7
+        for k, moves in zip(alike, moved.tolist()):
+            values = tracks[k]
+            still[k] = not moves and (step == 1 or bool(np.abs(values - values[0]).max(initial=0.0) <= 1e-7))
+    return still
 
 
 def clip_from_poses(

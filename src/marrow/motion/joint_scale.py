@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from marrow.math import quaternion
 from marrow.model import Clip, Pose, Skeleton
-from marrow.model.clip import PATHS
+from marrow.model.clip import INTERPOLATIONS, PATHS
 from marrow.motion.alignment import Driver
 
-__all__ = ["Scaled", "transfer_scale"]
+__all__ = ["Scaled", "scales_change", "transfer_scale"]
 
 Array = NDArray[Any]
 NOTICED = 1e-3
@@ -31,6 +31,25 @@ class Scaled:
     askew: list[str]
 
 
+def scales_change(clip: Clip) -> bool:
+    """Whether keys of a clip may scale a joint: files often have such keys that all say what the rest pose says."""
+    table = clip.tracks.table
+    rows = table[table["path"] == PATHS.index("scale")]
+    if not len(rows) or (rows["interpolation"] == INTERPOLATIONS.index("cubic")).any():
+        return len(rows) > 0
+    ends = np.cumsum(rows["keys"], dtype=np.int64)
+    within = np.arange(ends[-1]) - np.repeat(ends - rows["keys"], rows["keys"])
+    at = np.repeat(rows["value_start"], rows["keys"]) + 3 * within
+    values = clip.tracks.values[at[:, None] + np.arange(3)]
+    rest = _divisor(clip.skeleton.rest.scale)[np.repeat(rows["target"], rows["keys"])]
+    return bool(np.abs(values / rest - 1).max() > NOTICED)
+
+
+def _divisor(scale: Array) -> Array:
+    rest = np.asarray(scale, np.float64)
+    return np.where(np.abs(rest) > 1e-9, rest, 1.0)
+
+
 def transfer_scale(
     clip: Clip,
     pose: Pose,
@@ -41,11 +60,11 @@ def transfer_scale(
 ) -> Scaled:
     """The scales of the target's joints. `whole` are source joints whose scale is the size of the whole body."""
     keyed = np.unique(clip.tracks.table["target"][clip.tracks.table["path"] == PATHS.index("scale")])
-    rest = np.asarray(source.rest.scale, np.float64)
+    rest = _divisor(source.rest.scale)
     tracks: dict[int, Array] = {}
     left, askew = [], []
     for s in keyed.tolist():
-        grown = pose.scale[:, s].astype(np.float64) / np.where(np.abs(rest[s]) > 1e-9, rest[s], 1.0)
+        grown = pose.scale[:, s].astype(np.float64) / rest[s]
         if np.abs(grown - 1).max(initial=0.0) <= NOTICED:
             continue
         driven = [(t, d) for t, d in drivers.items() if s in (d.a, d.b)]

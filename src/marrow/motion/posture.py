@@ -18,14 +18,17 @@ from marrow.model import Character, Skeleton
 from marrow.motion.rig import find_rig
 
 __all__ = [
-    "Posture", "body_frame", "flat_feet", "leg_length", "level_frame", "model_rotations", "posture", "rest_posture",
-    "unease",
+    "Posture", "body_frame", "flat_feet", "leg_length", "legs_way", "level_frame", "model_rotations", "posture",
+    "rest_posture", "unease", "vertical",
 ]  # fmt: skip
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
 NEUTRAL = 0.08
 """A posture whose two sides differ by less than this share of a leg, and whose knees are near straight, is a stance."""
+
+LEGS_DOWN = 0.9
+"""The cosine between the legs and straight down, from which on they point down."""
 
 STILLNESS = 0.1
 """What a foot's speed weighs against its height where the moment is looked for in which it stands flat, in seconds."""
@@ -78,6 +81,13 @@ def leg_length(place: Array, chains: Chains) -> float:
     return total
 
 
+def legs_way(place: Array, chains: Chains) -> Array:
+    """Where the legs point, both together, as a unit vector; zero for legs without length."""
+    tops, ends = (sum(place[chains[f"{side}_leg"][k]] for side in ("left", "right")) for k in (0, 2))
+    way = np.asarray(ends - tops)
+    return way / max(float(np.linalg.norm(way)), 1e-9)
+
+
 def rest_posture(skeleton: Skeleton, chains: Chains) -> Posture:
     """The posture of the rest pose."""
     rotation = model_rotations(
@@ -102,8 +112,8 @@ def posture(skeleton: Skeleton, chains: Chains, character: Character | None = No
 
 
 def unease(place: Array, frame: Array, chains: Chains) -> float:
-    """How far a posture is from standing straight: the mean distance of joints from their mirror images, and bent knees, by
-    length of a leg."""
+    """How far a posture is from standing straight: the mean distance of joints from their mirror images, bent knees, by
+    length of a leg, and legs that do not point down from the trunk."""
     size = float(max(leg_length(place, chains), 1e-9))
     middle = (place[chains["left_leg"][0]] + place[chains["right_leg"][0]]) / 2
     local = (place - middle) @ frame
@@ -117,7 +127,7 @@ def unease(place: Array, frame: Array, chains: Chains) -> float:
         straight = float(np.linalg.norm(foot - upper))
         along = float(np.linalg.norm(lower - upper) + np.linalg.norm(foot - lower))
         bent += 1 - straight / max(along, 1e-9)
-    return float(np.mean(gaps)) + bent
+    return float(np.mean(gaps)) + bent + max(float(legs_way(local, chains)[1]) + LEGS_DOWN, 0.0)
 
 
 def _bind_posture(character: Character, rest: Posture, chains: Chains) -> Posture | None:
@@ -152,9 +162,15 @@ def _bind_posture(character: Character, rest: Posture, chains: Chains) -> Postur
     return Posture(rotation, place, frame, stance, "bind pose", stance)
 
 
+def vertical(frame: Array) -> Array:
+    """The axis of the file that a body stands along, where it roughly stands along one; else its own up."""
+    k = int(np.argmax(np.abs(frame[:, 1])))
+    return np.sign(frame[k, 1]) * np.eye(3)[k] if abs(frame[k, 1]) > 0.8 else frame[:, 1]
+
+
 def level_frame(frame: Array) -> Array:
     """A body's frame set upright: its up is the model's, where that is roughly so."""
-    up = np.array([0.0, 1.0, 0.0]) if frame[1, 1] > 0.8 else frame[:, 1]
+    up = vertical(frame)
     left = frame[:, 0] - up * (frame[:, 0] @ up)
     left = left / np.linalg.norm(left)
     return np.stack([left, up, np.cross(left, up)], axis=1)
@@ -167,6 +183,7 @@ def flat_feet(
     high its ankles are then. None where the motion does not show it: its feet never hold still on the ground."""
     rotation, place = np.array(found.rotation), np.array(found.place)
     leg, ankles, spots = leg_length(place, chains), [], model[..., 3].astype(np.float64)
+    up = vertical(found.frame)
     for side in ("left", "right"):
         foot = chains[f"{side}_leg"][2]
         toes = chains.get(f"{side}_toes", ()) or find_rig(skeleton).chains.get(f"{side}_toes", ())
@@ -175,8 +192,9 @@ def flat_feet(
         at = spots[:, [foot, toes[0]]]
         speed = np.linalg.norm(np.gradient(at, times, axis=0), axis=-1).max(axis=1)
         # Flat is where the whole foot is low and still.
-        moment = int(np.argmin(at[..., 1].sum(axis=1) + STILLNESS * speed))
-        if not -0.02 * leg <= at[moment, 1, 1] <= 0.1 * leg:
+        high = at @ up
+        moment = int(np.argmin(high.sum(axis=1) + STILLNESS * speed))
+        if not -0.02 * leg <= high[moment, 1] <= 0.1 * leg:
             return None
         now = level_frame(body_frame(spots[moment], chains))
         back = quaternion.from_matrix(level_frame(found.frame) @ now.T)
@@ -185,5 +203,5 @@ def flat_feet(
         rotation[below] = quaternion.multiply(back, turned)
         offset = spots[moment, below] - at[moment, 0]
         place[below] = place[foot] + quaternion.rotate(back, offset)
-        ankles.append(float(at[moment, 0, 1]))
+        ankles.append(float(high[moment, 0]))
     return Posture(rotation, place, found.frame, found.stance, found.of, True), float(np.mean(ankles))

@@ -17,6 +17,7 @@ from marrow.animation.additive import additive, sample_shown
 from marrow.animation.frame_budget import check_frames
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
+from marrow.kernels.jobs import thread_count
 from marrow.model import Character, Clip, Pose, Skeleton, Track
 from marrow.model._validate import instance, shown
 from marrow.model.clip import PATHS
@@ -25,15 +26,15 @@ from marrow.motion.arguments import flag, optional
 from marrow.motion.bone_map import BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.calibration import checked_calibration, cut_calibration
 from marrow.motion.expressions import with_expressions
+from marrow.motion.fit_cache import recall, remember
 from marrow.motion.foot_ik import plant_feet
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.hand_contacts import keep_hands
 from marrow.motion.ik_joints import follow_limbs
-from marrow.motion.joint_scale import transfer_scale
+from marrow.motion.joint_scale import scales_change, transfer_scale
 from marrow.motion.quality import MotionQuality, motion_quality
-from marrow.motion.retarget_rotations import LocalTracks, transfer_rotations
+from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.retarget_setup import Fit, moved_joints
-from marrow.motion.retarget_translations import places
 from marrow.motion.rig import find_rig
 from marrow.motion.track_copy import MorphMap, copied, lost_joints, map_morphs, same_rig
 from marrow.motion.twist_joints import twist_rotations
@@ -59,6 +60,7 @@ def retarget(
     units: float | None = None,
     rate: float | None = None,
     calibration: str = "drop",
+    threads: int | None = None,
 ) -> Clip:
     """The motion of `clip` on another character, whatever its names, axes, proportions and rest pose.
 
@@ -71,6 +73,7 @@ def retarget(
     - `rate`: frames a second; None: the clip's own
     - `calibration`: a T-pose before the motion, as capture software writes it, is left out with a warning; `"keep"` keeps
       it (see `Clip.without_calibration`)
+    - `threads`: how many work on a long clip; None: all cores
 
     The same skeleton gets an exact copy. What cannot be mapped is refused with the joints named.
     """
@@ -78,7 +81,9 @@ def retarget(
     if source is not None:
         instance("retarget", "source", source, Character)
     tool = Retargeter(source or clip.skeleton, onto, map=map, scale=scale, units=units, clip=clip)
-    made = tool.retarget(clip, contacts=contacts, hands=hands, rate=rate, calibration=calibration)
+    made = tool.retarget(
+        clip, contacts=contacts, hands=hands, rate=rate, calibration=calibration, threads=threads
+    )
     for line in tool.calibration_lines:
         warn(f"retarget: {line}")
     return made
@@ -121,18 +126,30 @@ class Retargeter(Fit):
         self.names = names
         self._lines = ReportBuilder()
         self.calibration_lines: list[str] = []
-        self._found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]] = {}
-        self._given_scale, self._units, self._example = scale, units, clip
+        self._given_scale, self._units, self._example, self._by_example = scale, units, clip, False
         for who, skeleton in zip(names, (self.source, self.target)):
             if not len(skeleton):
                 raise RetargetError(f"{who} has no skeleton: there are no joints that move")
         moved = sorted(moved_joints(clip)) if clip is not None and len(clip.tracks) else None
-        self.exact = map is None and scale is None and same_rig(self.source, self.target, moved)
+        given = map if isinstance(map, BoneMap) else None
+        known = map is None or given is not None  # what a dict or a file says may have changed
+        key = (names, scale, units, None if moved is None else tuple(moved))
+        if known and recall(self, source, onto, given, key):
+            return
+        self._fit(map, moved)
+        if known and not self._by_example:
+            remember(self, source, onto, given, key)
+
+    def _fit(self, map: BoneMap | Mapping[str, Any] | str | Path | None, moved: list[int] | None) -> None:
+        self._found = {}
+        self.exact = map is None and self._given_scale is None and same_rig(self.source, self.target, moved)
         if self.exact:
             self.map = map_bones_by_name(self.source, self.target)
             return
         if map is None:
-            self.map = map_bones(self.source, self.target, moved=moved, motion=names[0], character=names[1])
+            self.map = map_bones(
+                self.source, self.target, moved=moved, motion=self.names[0], character=self.names[1]
+            )
         else:
             self.map = as_map(map, self.source, self.target)
         for note in self.map.notes:
@@ -152,9 +169,11 @@ class Retargeter(Fit):
         hands: bool = False,
         rate: float | None = None,
         calibration: str = "drop",
+        threads: int | None = None,
     ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
         instance("retarget", "clip", clip, Clip)
+        thread_count(threads)
         if not (isinstance(contacts, str) and contacts == "auto"):
             contacts = flag("retarget", "contacts", contacts)
         hands = flag("retarget", "hands", hands)
@@ -173,25 +192,30 @@ class Retargeter(Fit):
             made = made if rate is None else made.at_rate(rate)
             return made if self.target_character is None else with_expressions(made, self.target_character)
         if clip.additive:
-            return self._additive(clip, rate)
+            return self._additive(clip, rate, threads)
         times = frame_times(clip, rate)
         check_frames("retarget", clip, len(times), self.target)
-        pose = sample(clip, times)
-        world = self.world(pose)
-        tracks = self._transfer(clip, pose, world)
+        # Enough frames to tell where a body stands and faces.
+        few = sample(clip, times[:: max(len(times) // 128, 1)])
+        world = self.world(few)
+        found, transfer = self._transfers(world, clip)
+        lift = -self.scale * self.ground(few, world) if self.map.humanoid else 0.0
+        tracks = transfer.run(clip.tracks, times, lift, threads) | self._scales(clip, times, found)
         if self.map.humanoid:
-            if contacts is True or (contacts == "auto" and not self.same_proportions):
+            planted = contacts is True or (contacts == "auto" and not self.same_proportions)
+            pose = sample(clip, times) if planted or hands else None
+            if planted and pose is not None:
                 plant_feet(self, pose, world, tracks, times)
-            if hands and not keep_hands(self, pose, world, tracks, times):
+            if hands and pose is not None and not keep_hands(self, pose, world, tracks, times):
                 self._lines.add("warning", "hands", "an arm has no hand here or there: hands are not kept")
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
-        found = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
+        made_rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
-        made = clip.replace(skeleton=self.target, tracks=packed, rate=found)
+        made = clip.replace(skeleton=self.target, tracks=packed, rate=made_rate)
         return made if self.target_character is None else with_expressions(made, self.target_character)
 
-    def _additive(self, clip: Clip, rate: float | None) -> Clip:
+    def _additive(self, clip: Clip, rate: float | None, threads: int | None) -> Clip:
         """A difference, taken across as the difference it makes to the rest pose."""
         rest = self.source.rest
         times = frame_times(clip, rate)
@@ -201,7 +225,10 @@ class Retargeter(Fit):
         moved = clip_from_poses(clip.name, self.source, whole, times=times)
         base, made = (
             self.retarget(
-                c.replace(events=clip.events if c is moved else ()), contacts=False, calibration="keep"
+                c.replace(events=clip.events if c is moved else ()),
+                contacts=False,
+                calibration="keep",
+                threads=threads,
             )
             for c in (still, moved)
         )
@@ -223,25 +250,18 @@ class Retargeter(Fit):
             clip = cut_calibration(clip)[0]
         return motion_quality(self, clip, result)
 
-    def _transfer(self, clip: Clip, pose: Pose, world: Array) -> LocalTracks:
-        moved = moved_joints(clip)
-        found = self._drivers(world, moved)
-        rotations = transfer_rotations(self.source, pose.rotation, self._from, self.target, found, world)
-        tracks: LocalTracks = {(j, 1): v for j, v in rotations.items()}
-        moves = places(self, clip, pose, rotations, found, world)
-        tracks |= {(j, 0): v.astype(np.float32) for j, v in moves.items()}
-        return tracks | self._scales(clip, pose, found)
-
     def _twists(self, tracks: LocalTracks) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}
         added = twist_rotations(self.target, self.chains("target"), find_rig(self.target).twists, turned)
         return {(j, 1): v for j, v in added.items()}
 
-    def _scales(self, clip: Clip, pose: Pose, found: Mapping[int, Driver]) -> LocalTracks:
+    def _scales(self, clip: Clip, times: Array, found: Mapping[int, Driver]) -> LocalTracks:
+        if not scales_change(clip):
+            return {}
         body = {j for part in ("root", "hips") if part in self.map for j in self.map[part].source}
         above = {k for j in body for k in self.source.ancestors(j)} if self.map.humanoid else set()
         whole = frozenset(body | above) if self.map.humanoid else frozenset[int]()
-        made = transfer_scale(clip, pose, self.source, self.target, found, whole)
+        made = transfer_scale(clip, sample(clip, times), self.source, self.target, found, whole)
         for names, kind, words in (
             (made.left, "dropped", "joints change their scale, which stays behind"),
             (

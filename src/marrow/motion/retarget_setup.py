@@ -3,6 +3,7 @@ the turn from one's world to the other's."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
@@ -13,16 +14,29 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
 from marrow.math import quaternion
+from marrow.math.elementary import dot
 from marrow.model import Character, Clip, Pose, Skeleton
+from marrow.model._derived import derived
 from marrow.model.clip import PATHS
-from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
+from marrow.motion.alignment import Driver, drivers, lies, shares_frames, world_turn
 from marrow.motion.bone_map import BODY, BoneMap, RetargetError
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
-from marrow.motion.posture import Posture, flat_feet, leg_length, model_rotations, posture, rest_posture
+from marrow.motion.motion_posture import motion_posture
+from marrow.motion.posture import (
+    Posture,
+    flat_feet,
+    leg_length,
+    model_rotations,
+    posture,
+    rest_posture,
+    unease,
+)
 from marrow.motion.retarget_rotations import model_of
+from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
 from marrow.motion.soles import find_soles
+from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
 from marrow.report import ReportBuilder
 
@@ -30,6 +44,10 @@ __all__ = ["Fit", "moved_joints"]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
+MOST_TRANSFERS = 32
+"""Ways to move other joints that are kept."""
+MUCH_BETTER = 0.5
+"""A moment of motion takes the place of a rest pose that is twice as far from standing, or more."""
 
 
 class Fit:
@@ -43,9 +61,11 @@ class Fit:
     names: tuple[str, str]
     _lines: ReportBuilder
     _example: Clip | None
+    _by_example: bool
+    exact: bool
     _given_scale: float | None
     _units: float | None
-    _found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]]
+    _found: dict[Any, tuple[dict[int, Driver], Transfer]]
 
     def _need_a_body(self) -> None:
         missing = sorted(n for n in BODY if n not in self.map)
@@ -60,7 +80,10 @@ class Fit:
             )
 
     def chains(self, side: Literal["source", "target"]) -> dict[str, tuple[int, ...]]:
-        return {c.name: getattr(c, side) for c in self.map}
+        found: dict[str, tuple[int, ...]] = derived(
+            self.map, side, lambda: {c.name: getattr(c, side) for c in self.map}
+        )
+        return found
 
     def _plan(self) -> None:
         if not self.map.humanoid:
@@ -71,6 +94,8 @@ class Fit:
         self.rest_s, self.rest_t = rest_posture(self.source, mine), rest_posture(self.target, theirs)
         self._from = posture(self.source, mine, self.source_character)
         self._to = posture(self.target, theirs, self.target_character)
+        self._stand_in_motion(mine, theirs)
+        self.upright = None if lies(self.rest_s) else world_turn(self.rest_s, self.rest_t)
         ankles = [None, None] if self._from.stance and self._to.stance else self._stand(mine, theirs)
         uneasy = not (self._from.stance and self._to.stance)
         roughly, exactly = shares_frames(self.map, self._from, self._to)
@@ -81,6 +106,12 @@ class Fit:
                     "info",
                     "rest pose",
                     f"{who} rests in a moment of motion; the pose its mesh was bound in is used",
+                )
+            elif found.of == "motion":
+                self._lines.add(
+                    "info",
+                    "rest pose",
+                    f"{who} rests in no stance; the moment of its motion in which it stands the straightest is used",
                 )
             elif not found.stance and not self.shared:
                 self._lines.add(
@@ -137,21 +168,43 @@ class Fit:
                 "warning", "map", f"{self.names[0]}: its toes point backwards; left and right may be swapped"
             )
 
+    def _stand_in_motion(self, mine: Chains, theirs: Chains) -> None:
+        """For bodies whose rest and bind poses are no stance: a moment of their motion, where it is clearly more of one."""
+        for k, found in enumerate((self._from, self._to)):
+            if found.stance:
+                continue
+            skeleton, chains = ((self.source, mine), (self.target, theirs))[k]
+            better = motion_posture(skeleton, chains, self._clips(k), (self.rest_s, self.rest_t)[k])
+            if better is None:
+                continue
+            was, now = (unease(p.place, p.frame, chains) for p in (found, better))
+            if now > MUCH_BETTER * was:
+                continue
+            if k == 0:
+                self._from = self.rest_s = better
+            else:
+                self._to = self.rest_t = better
+
+    def _clips(self, k: int) -> list[Clip]:
+        """The motion that is known of the source (0) or the target (1)."""
+        character = (self.source_character, self.target_character)[k]
+        clips = list(character.clips.values()) if character is not None else []
+        if clips or k or self._example is None:
+            return clips
+        self._by_example = True  # another clip may tell another posture
+        return [self._example]
+
     def _stand(self, mine: Chains, theirs: Chains) -> list[float | None]:
         """For bodies that rest in a moment of motion: their feet as they stand in their own motion, and how high their
         ankles are then."""
         ankles: list[float | None] = [None, None]
-        for k, (found, skeleton, chains, character) in enumerate(
-            (
-                (self._from, self.source, mine, self.source_character),
-                (self._to, self.target, theirs, self.target_character),
-            )
+        for k, (found, skeleton, chains) in enumerate(
+            ((self._from, self.source, mine), (self._to, self.target, theirs))
         ):
-            clips = list(character.clips.values()) if character is not None else []
-            if k == 0 and not clips and self._example is not None:
-                clips = [self._example]
-            motion = max((c for c in clips if not c.additive), key=lambda c: c.duration, default=None)
-            if found.flat or found.of != "rest pose" or motion is None or motion.duration <= 0:
+            motion = max(
+                (c for c in self._clips(k) if not c.additive), key=lambda c: c.duration, default=None
+            )
+            if found.flat or found.of == "bind pose" or motion is None or motion.duration <= 0:
                 continue
             times = np.linspace(0.0, motion.duration, 128)
             flat = flat_feet(found, skeleton, chains, to_model(skeleton, sample(motion, times)), times)
@@ -181,29 +234,47 @@ class Fit:
             self._lines.add("info", "units", f"lengths of {self.names[0]} are taken {self.scale:.4g} times")
 
     def world(self, pose: Pose) -> Array:
+        """The turn from the source's world to the target's; `pose` are frames of its motion."""
         if not self.map.humanoid:
             return quaternion.identity(dtype=np.float64)
-        hips = self.map["hips"].source[0]
-        few = pose[:: max(len(pose) // 32, 1)]
-        turned = model_of(self.source, few, hips)[..., :3]
-        rest = self.rest_s.rotation[hips]
-        up = quaternion.rotate(quaternion.conjugate(rest), self.rest_s.frame[:, 1])
-        size = np.linalg.norm(turned, axis=-2, keepdims=True)
-        motion_up = (turned / np.where(size > 0, size, 1) @ up).mean(axis=0)
-        world = world_turn(self.rest_s, self.rest_t, motion_up)
-        angle = float(np.degrees(quaternion.angle(world, quaternion.identity(dtype=np.float64))))
+        if self.upright is None:
+            world = world_turn(self.rest_s, self.rest_t, self._motion_up(pose))
+        else:
+            world = self.upright
+        angle = math.degrees(2 * math.atan2(math.hypot(*world[:3].tolist()), abs(float(world[3]))))
         if angle > 1:
             self._lines.add(
                 "info", "axes", f"{self.names[0]} faces another way; it is turned by {angle:.0f} degrees"
             )
         return world
 
-    def _drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
-        """What turns the target's joints in a clip that moves `moved`; clips of one file mostly share it."""
-        key = (world.tobytes(), frozenset(moved))
-        if key not in self._found:
-            self._found[key] = self._find_drivers(world, moved)
-        return self._found[key]
+    def _motion_up(self, pose: Pose) -> Array:
+        """The mean direction of the spine in a motion."""
+        hips = self.map["hips"].source[0]
+        few = pose[:: max(len(pose) // 32, 1)]
+        turned = model_of(self.source, few, hips)[..., :3]
+        rest = self.rest_s.rotation[hips]
+        up = quaternion.rotate(quaternion.conjugate(rest), self.rest_s.frame[:, 1])
+        size = np.linalg.norm(turned, axis=-2, keepdims=True)
+        mean: Array = (turned / np.where(size > 0, size, 1) @ up).mean(axis=0)
+        return mean
+
+    def _transfers(self, world: Array, clip: Clip) -> tuple[dict[int, Driver], Transfer]:
+        """What turns the target's joints in a clip, and all that it makes of them; clips of one file mostly share it."""
+        table = clip.tracks.table
+        key = (world.tobytes(), table["target"].tobytes(), table["path"].tobytes())
+        known = self._found.get(key)
+        if known is None:
+            found = self._find_drivers(world, moved_joints(clip))
+            builder = TransferBuilder(self.source, self.target, self._from)
+            builder.turn(found, world)
+            slides = {int(j) for j in np.unique(table["target"][table["path"] == 0])}
+            add_translations(self, builder, found, world, slides)
+            known = found, builder.build(clip.tracks)
+            if len(self._found) >= MOST_TRANSFERS:
+                self._found.clear()
+            self._found[key] = known
+        return known
 
     def _find_drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
         found = drivers(self.map, self._from, self._to, world, shared=self.shared)
@@ -245,20 +316,19 @@ class Fit:
         does not say how high ankles are (a BVH's, a moment of motion), the feet that stand do."""
         few = pose[:: max(len(pose) // 128, 1)]
         points = feet_points(self.source, few, self.chains("source"), self.feet_s)
-        place = quaternion.rotate(world, points.place)
-        heights = (place[..., 1] - points.rest).min(axis=(1, 2))
-        low = float(np.percentile(heights, 5))
+        up = quaternion.rotate(quaternion.conjugate(world), np.array([0.0, 1.0, 0.0]))
+        heights = (dot(points.place, up) - points.rest).min(axis=(1, 2))
+        near = heights.min() > -0.3 * points.leg and heights.max() < 1.5 * points.leg
+        low = 0.0 if near else float(np.percentile(heights, 5))
         if not (abs(low) < 0.3 * points.leg or 0 < low < 1.5 * points.leg):
             self._lines.add(
                 "info", "ground",
                 f"the feet of {self.names[0]} stand at {low * self.source_metres:.2f} m; that is taken as the ground",
             )  # fmt: skip
             return low
-        steps = (
-            np.linalg.norm(np.diff(place, axis=0), axis=-1).min(axis=(1, 2)) if len(few) > 2 else np.zeros(0)
-        )
-        if self.sure_of_ankles or not len(steps):
+        if self.sure_of_ankles or len(few) <= 2:
             return 0.0
+        steps = np.linalg.norm(np.diff(points.place, axis=0), axis=-1).min(axis=(1, 2))
         slow = steps <= np.percentile(steps, 30)
         low = float(np.percentile(heights[1:][slow], 10))
         return float(low) if abs(low) < 0.12 * points.leg else 0.0

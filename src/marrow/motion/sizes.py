@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.model import Skeleton
 from marrow.motion.bone_map import BoneMap
-from marrow.motion.posture import Posture, leg_length, rest_posture
+from marrow.motion.posture import Posture, leg_length, legs_way, rest_posture
 
 __all__ = [
     "ankle_height",
@@ -34,7 +34,12 @@ SMALL, LARGE = 1.15, 2.2
 
 
 def stature(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> float:
-    """How tall a body is at rest along its own up, from the lowest joint to the highest."""
+    """How tall a body is at rest along its own up, from the lowest joint to the highest; of one that does not rest on its
+    legs, how tall somebody with such legs is."""
+    if rest.frame[:, 1] @ legs_way(rest.place, chains) > -0.5:
+        from marrow.motion.contacts import LEG
+
+        return leg_length(rest.place, chains) * PERSON / LEG
     body = skeleton.descendants(chains["hips"][0])
     return float(np.ptp(rest.place[body] @ rest.frame[:, 1]))
 

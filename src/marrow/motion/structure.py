@@ -22,6 +22,10 @@ __all__ = ["rig_by_structure", "walks_on_four"]
 Array = NDArray[Any]
 SHARE_OF_BODY = 0.1
 """A limb is at least this long, measured by the size of the body."""
+LEVEL, FOLDED = 0.75, 0.6
+"""How steep a spine may rise that lies level, and how far one may run along the legs: sines and cosines."""
+LOPSIDED = 0.35
+"""How far the sides of a body may differ, by the length of its legs, in a pose that tells how it stands."""
 MOST_PAIRS, MOST_BRANCHES, MOST_TRIED = 100, 64, 100_000
 """Pairs that are looked at, branches of one joint (the longest of more), and pairs of branches that are tried."""
 
@@ -40,7 +44,9 @@ class _Pair:
 
 
 def walks_on_four(rig: Rig) -> bool:
-    """Whether the arms of a body are front legs: they reach as far down as the legs, below a spine that lies level."""
+    """Whether the arms of a body are front legs: they reach about as far down as the legs, below a spine that lies level.
+    A rest pose whose trunk is folded onto its legs, or whose sides differ, is the zero of some joint angles or a moment of
+    some motion, and tells nothing of the kind."""
     at = rig.skeleton.rest_model[..., 3].astype(np.float64)
     hips = at[rig.joint("hips")]
     tops = (at[rig.joint("left_leg")] + at[rig.joint("right_leg")]) / 2
@@ -50,16 +56,37 @@ def walks_on_four(rig: Rig) -> bool:
     hands = (at[rig.joint("left_arm", -1)] + at[rig.joint("right_arm", -1)]) / 2
     shoulders = (at[rig.joint("left_arm")] + at[rig.joint("right_arm")]) / 2
     spine = shoulders - hips
-    reach = float(np.linalg.norm(feet - hips))
-    if reach < 1e-9 or float(np.linalg.norm(spine)) < 1e-9:
+    reach, long = float(np.linalg.norm(feet - hips)), float(np.linalg.norm(spine))
+    if reach < 1e-9 or long < 1e-9 or float((feet - hips) @ spine) > FOLDED * reach * long:
+        return False
+    if _lopsided(rig, at) > LOPSIDED * reach:
         return False
 
     def level(down: Array, share: float) -> bool:
-        flat = -float(spine @ down) < 0.75 * float(np.linalg.norm(spine))
-        return flat and float((hands - hips) @ down) > share * float((feet - hips) @ down) > 0
+        deep = float((feet - hips) @ down)
+        return (
+            -float(spine @ down) < LEVEL * long
+            and deep > 0.3 * reach
+            and float((hands - hips) @ down) > share * deep
+        )
 
     # Down is where the legs go; for limbs that sprawl, where the model's ground is.
-    return level((feet - hips) / reach, 0.4) or level(np.array([0.0, -1.0, 0.0]), 0.7)
+    return level((feet - hips) / reach, 0.6) or level(np.array([0.0, -1.0, 0.0]), 0.7)
+
+
+def _lopsided(rig: Rig, at: Array) -> float:
+    """How far the joints of limbs are from the mirror images of their partners, on average."""
+    pairs = [
+        (a, b)
+        for limb in ("arm", "leg")
+        for a, b in zip(rig.chains[f"left_{limb}"], rig.chains[f"right_{limb}"])
+    ]
+    left, right = (at[[pair[k] for pair in pairs]] for k in (0, 1))
+    normal = (left - right).sum(axis=0)
+    normal = normal / max(float(np.linalg.norm(normal)), 1e-9)
+    middle = (left[3:] + right[3:]).mean(axis=0) / 2
+    seen = left - 2 * ((left - middle) @ normal)[:, None] * normal
+    return float(np.linalg.norm(seen - right, axis=-1).mean())
 
 
 def rig_by_structure(skeleton: Skeleton, named: Rig) -> Rig | None:

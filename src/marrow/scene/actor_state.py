@@ -22,7 +22,7 @@ from marrow.scene.bounding_boxes import BoundingBoxes
 from marrow.scene.identity_cache import IdentityCache
 from marrow.scene.scene import Actor, Scene
 from marrow.skinning import Bounds, bounds, skinning_matrices
-from marrow.skinning.joint_boxes import Boxes, boxes_by_joint
+from marrow.skinning.joint_boxes import Boxes, boxes_by_joint, joined_boxes
 from marrow.skinning.vertex_budget import check_vertices
 
 __all__ = ["ActorState", "PaintData", "actor_states", "model_matrices", "palette_entries", "quick_bounds"]
@@ -326,20 +326,23 @@ def quick_bounds(character: Character, matrices: Array, morphs: Array | None = N
     if last.lod.error is None or any(m.skinning != "linear" for m in last.meshes) or not last.vertex_count:
         return bounds(character, matrices, exact=False, morphs=morphs)
     boxes: Boxes = derived(last, "boxes by joint", lambda: boxes_by_joint(last, last.palette))
-    entries = derived(last, ("entries", id(character)), lambda: palette_entries(character, last))
-    size = boxes.half
+
+    def carriers() -> Array:
+        return np.ascontiguousarray(palette_entries(character, last)[boxes.joints[:, 0]])
+
+    entries: Array = derived(last, ("carriers", id(character)), carriers)
+    table: Array = derived(last, "table of boxes", lambda: _table(boxes, boxes.half))
     if morphs is not None and len(boxes.reach) and morphs.any():
-        size = size + boxes.reach.sum(0) * max(1.0, float(np.abs(morphs).max()))
-    chosen = matrices[:, entries[boxes.joints[:, 0]]]
+        table = _table(boxes, boxes.half + boxes.reach.sum(0) * max(1.0, float(np.abs(morphs).max())))
+    low, high, far = joined_boxes(matrices, entries, table)
     with np.errstate(invalid="ignore", over="ignore"):
-        center = (chosen[..., :3] * boxes.center[:, None].astype(np.float32)).sum(-1) + chosen[..., 3]
-        half = (np.abs(chosen[..., :3]) * size[:, None].astype(np.float32)).sum(-1)
-        slack = (
-            SLACK * np.float32(last.lod.error)
-            + np.float32(1e-5) * (np.abs(center) + half).max((1, 2))[:, None]
-        )
-        low, high = (center - half).min(1) - slack, (center + half).max(1) + slack
-    return Bounds(np.ascontiguousarray(low), np.ascontiguousarray(high))
+        slack = SLACK * np.float32(last.lod.error) + np.float32(1e-5) * far
+        return Bounds(low - slack, high + slack)
+
+
+def _table(boxes: Boxes, half: Array) -> Array:
+    """Centres and half sizes as the kernel takes them, `(6 G,)` float32."""
+    return np.concatenate([boxes.center, half], axis=1).astype(np.float32).reshape(-1)
 
 
 def palette_entries(character: Character, level: Character) -> Array:

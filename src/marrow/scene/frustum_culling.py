@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -51,21 +53,24 @@ class Detail:
         said = [self._said(m) for m in states]
         if finest:
             return [np.zeros(m.count, np.int64) if own is None else own for m, own in zip(states, said)]
+        free = {k: self._farther(m, camera) for k, m in enumerate(states) if said[k] is None}
         for step in range(STEPS):
             self.farther = 2.0 ** (step / 2)
-            levels = [
-                self._chosen(m, camera, step / 2) if own is None else own for m, own in zip(states, said)
-            ]
+            levels = [next(free[k]) if own is None else own for k, own in enumerate(said)]
+            if not free or self.triangles == math.inf:
+                break
             total = sum(_triangles(m, k[on]) for m, k, on in zip(states, levels, seen))
-            if total <= self.triangles or all(own is not None for own in said):
+            if total <= self.triangles:
                 break
         return levels
 
-    def _chosen(self, state: ActorState, camera: Camera, bias: float) -> Array:
+    def _farther(self, state: ActorState, camera: Camera) -> Iterator[Array]:
+        """Levels for one step after the other. A picture must not depend on the one before: nothing is kept in mind."""
         character = state.actor.character
         selector = self._selectors.made(character, lambda: self._selector(character))
-        selector.forget()  # a picture must not depend on the one before
-        return selector.select(camera, state.world, bounds=state.box, bias=bias or None).levels
+        return selector.select_farther(
+            camera, state.world, (step / 2 for step in range(STEPS)), bounds=state.box
+        )
 
     def _said(self, state: ActorState) -> Array | None:
         """Levels that actor or animator say; None where they are to be chosen."""

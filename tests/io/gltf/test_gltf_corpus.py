@@ -32,7 +32,7 @@ def test_corpus_files_come_back_and_pass_the_validator(
 def test_tracks_read_at_once_are_those_read_one_by_one(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = {f: gltf.read(Source.open(f), LoadOptions(scale=2.0)) for f in sorted(corpus.glob("*.glb"))}
     used = []
-    monkeypatch.setattr(_Reader, "_plain", lambda self, animation: used.append(animation))
+    monkeypatch.setattr(_Reader, "plain_tracks", lambda self, animation, place: used.append(animation))
     for file, character in at_once.items():
         assert_same(character, gltf.read(Source.open(file), LoadOptions(scale=2.0)))
     assert used

@@ -29,7 +29,7 @@ from marrow.graph.control import Snapshot
 from marrow.graph.description import Graph
 from marrow.graph.evaluator import Evaluator
 from marrow.graph.functions import PoseFunction
-from marrow.graph.ground import Ground, checked_ground
+from marrow.graph.ground import Ground, GroundLike, checked_ground
 from marrow.graph.level_surfaces import skin_levels
 from marrow.graph.levels import checked_levels
 from marrow.graph.results import Events
@@ -257,14 +257,16 @@ class Animator:
 
     @property
     def ground(self) -> Ground | None:
-        """The ground that `FootPlacement` puts feet on: a height for all, one each `(N,)`, a `HeightField`, or a
-        function that is given places `(n, 2)` (x and z in the world) and returns heights `(n,)`. None: there is none,
-        and poses stay as they are, as where a height is NaN and for instances that are added where each has a height."""
+        """The ground that `FootPlacement` puts feet on: a height for all, one each `(N,)`, a `HeightField`, a
+        `GroundMesh`, or a function that is given places `(n, 2)` (x and z in the world) and returns heights `(n,)`, or
+        heights and normals `(n, 3)`. A `Mesh`, a `Character` or the path of a file becomes a `GroundMesh`; what has a
+        method `query` is ground too (see `graph.GroundSurface`). None: there is none, and poses stay as they are, as
+        where a height is NaN, and for instances that are added where each has a height."""
         return self._runtime.store.ground
 
     @ground.setter
     @exclusive()
-    def ground(self, ground: Ground | ArrayLike | None) -> None:
+    def ground(self, ground: GroundLike | None) -> None:
         self._runtime.store.ground = checked_ground(ground, self.count)
         if self._runtime.control.compiled.placed:
             self._runtime.changed()

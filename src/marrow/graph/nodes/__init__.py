@@ -25,6 +25,7 @@ from marrow.graph.nodes.sub_graph import SubGraph
 from marrow.graph.nodes.switch import Switch
 from marrow.graph.nodes.two_bone_ik import TwoBoneIK
 from marrow.graph.nodes.use import Use
+from marrow.graph.nodes.warp_to import RootSteering, WarpTo
 from marrow.graph.nodes.warping import OrientationWarp, StrideWarp
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "PoseNode",
     "RandomPlayer",
     "RootMotion",
+    "RootSteering",
     "SavedPose",
     "SequencePlayer",
     "Slot",
@@ -68,5 +70,6 @@ __all__ = [
     "Use",
     "Value",
     "Vector",
+    "WarpTo",
     "known_nodes",
 ]

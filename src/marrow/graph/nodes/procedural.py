@@ -42,10 +42,11 @@ def compile_procedural(
     travel_ref: int = 0,
     limit: float = 0.0,
     factor: float = 1.0,
+    share: int = -1,
 ) -> Part:
     """A node that changes `source` by the operation `code`, whose constants lie at `index` of the compiler's ints, and
     which is handed the values `refs` as vectors. `travel` says what becomes of the root's travel, by the value
-    `travel_ref`."""
+    `travel_ref`. `share` is the column of a curve that the weight is multiplied by, -1 for none."""
     if at.scope.additive:
         raise ValidationError(f"{at.path}: it works on poses, not on differences")
     row = c.builder.add(
@@ -57,6 +58,7 @@ def compile_procedural(
         c.vectors,
         travel,
         travel_ref,
+        share,
         limit,
         factor,
     )

@@ -11,6 +11,7 @@ from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
 from marrow.graph.nodes.procedural import compile_procedural, target_space
 from marrow.graph.tables import Part, Place
+from marrow.graph.warp_windows import reach_column, window_events
 from marrow.kernels.operations import codes as kernel
 from marrow.kernels.operations.limbs import LIMB
 from marrow.math import quaternion, transform
@@ -34,7 +35,10 @@ class TwoBoneIK(Node, frozen=True):
 
     `bend` is the range in radians that the middle joint may be away from straight: out of reach or past the range, the limb
     points at the target. `stretch` lets it lengthen up to that factor to reach. `weight` mixes; the tip keeps the way
-    it faces when `keep_rotation`."""
+    it faces when `keep_rotation`.
+
+    With a `window` of the clips, as `WarpTo` has it, it reaches for the target in that time only: from nothing where the
+    window begins to all of it where it ends, and lets go in the `release` seconds after that."""
 
     source: AnyNode
     tip: str
@@ -47,12 +51,16 @@ class TwoBoneIK(Node, frozen=True):
     mid: str | None = None
     upper: str | None = None
     space: str = "character"
+    window: str | tuple[Value, Value] | None = None
+    release: float = 0.2
 
     colour: ClassVar[str] = "#f7e8f3"
 
     def require(self, requirements: Requirements) -> None:
         if self.space not in ("world", "character"):
             requirements.joints(self.space)
+        if self.window is not None:
+            requirements.events.update(window_events(self.window))
         requirements.chain(self.upper or f"{self.tip} (upper)", self.mid or f"{self.tip} (mid)", self.tip)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
@@ -79,8 +87,11 @@ class TwoBoneIK(Node, frozen=True):
             has_pole=self.pole is not None,
             spare=bend_direction(c.skeleton, upper, mid, tip),
         )
+        share = -1
+        if self.window is not None:
+            share = reach_column(c, self.window, self.release, at.number, path)
         return compile_procedural(
-            c, at, self.source, self.weight, code=kernel.REACH, index=index, refs=target + pole
+            c, at, self.source, self.weight, code=kernel.REACH, index=index, refs=target + pole, share=share
         )
 
     def _joints(self, c: Compiler, path: str) -> tuple[int, int, int]:

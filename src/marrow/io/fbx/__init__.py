@@ -1,55 +1,94 @@
 """FBX, binary and ASCII, through the `ufbx` package in a process of its own (`marrow.io.reader_process`).
 
-The native code runs in the child (`child_process`, `convert` and what they import), which hands the character over as
-a `.marrow` file. Textures outside the file are opened here, by the rules of `Source.neighbour`.
+The native code runs in the reader's process (`child_process` and the `*_walk` modules), which hands the scene over as plain
+data (`plain_scene`). What it means is worked out here (`convert`), and files beside it are opened here, by the rules of
+`Source.neighbour`.
 """
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 
-from marrow.errors import FormatError
-from marrow.io.container import Container
-from marrow.io.marrow_file import read_container
+from marrow.errors import FormatError, MarrowError, ResourceLimitError
+from marrow.io.fbx.caches import with_caches
+from marrow.io.fbx.completeness import check_complete, is_ascii
+from marrow.io.fbx.convert import Converted, convert
+from marrow.io.fbx.diagnosis import diagnosed
+from marrow.io.fbx.levels import with_lod_groups
+from marrow.io.fbx.moved_skins import with_moved_skins
+from marrow.io.fbx.plain_scene import PlainDocument, parse_answer
+from marrow.io.fbx.textures import FbxImageNotes, with_images
+from marrow.io.finite_check import check_finite
+from marrow.io.reader_process import Reader, ask
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character
+from marrow.report import Report, ReportBuilder
 
 __all__ = ["read"]
+
+READER = Reader("FBX", "marrow.io.fbx.child_process", "ufbx", "", library="ufbx")
+# What the scene of a file of any size may take as plain data, and what each of its bytes adds.
+BASE_BYTES, BYTES_PER_BYTE = 256 << 20, 16
 
 
 def read(source: Source, options: LoadOptions) -> Character:
     """The character in an FBX file."""
-    # The child imports this package too, and needs none of these.
-    from marrow.io.fbx.textures import FbxImageNotes, with_images
-    from marrow.io.reader_process import Reader, ask
-
-    reader = Reader("FBX", "marrow.io.fbx.child_process", "ufbx", "")
-    asked = {"scale": options.scale, "rate": options.rate}
-    answer = ask(reader, source.data, asked, size=len(source.data), path=source.path)
     try:
-        container = Container(answer)
-        character = read_container(container)
-        notes = msgspec.json.decode(container.metadata.get("images", "{}"), type=FbxImageNotes)
-        bound_at = msgspec.json.decode(
-            container.metadata.get("bound_at", "{}"), type=dict[int, list[list[float]]]
-        )
-    except (FormatError, msgspec.MsgspecError) as error:
-        raise FormatError(f"the FBX reader gave no whole answer: {error}", path=source.path) from None
-    character = with_images(character, notes, source)
-    if "caches" in container.metadata:
-        from marrow.io.fbx.caches import CacheNotes, with_caches
+        with np.errstate(all="ignore"):
+            return _read(source, options)
+    except FormatError as error:
+        if error.path is not None:
+            raise
+        raise type(error)(error.message, path=source.path, place=error.place, remedy=error.remedy) from None
+    except (MarrowError, ValueError, OverflowError, IndexError, KeyError) as error:
+        raise FormatError(f"does not fit together: {error}", path=source.path) from None
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:  # no file may bring its caller down
+        raise FormatError(
+            f"does not fit together: {type(error).__name__}: {error}", path=source.path
+        ) from error
 
-        cached = msgspec.json.decode(container.metadata["caches"], type=CacheNotes)
-        character = with_caches(character, cached, source)
-        bound_at = {i: m for i, m in bound_at.items() if i not in {note.mesh for note in cached.caches}}
+
+def _read(source: Source, options: LoadOptions) -> Character:
+    report = ReportBuilder()
+    data, size = source.data, len(source.data)
+    if is_ascii(bytes(data[:4096])):
+        report.extend(Report(tuple(check_complete(bytes(data)))))
+    asked = {"scale": options.scale, "rate": options.rate}
+    answer = ask(READER, data, asked, size=size, path=source.path)
+    if len(answer) > BASE_BYTES + BYTES_PER_BYTE * size:
+        raise ResourceLimitError("unfolds to more than a file of its size may hold")
+    scene = parse_answer(answer)
+    if scene.document.error:
+        raise FormatError(f"is not a readable FBX file: {_reason(scene.document, bytes(data))}")
+    made = convert(scene, size, options.rate, report)
+    check_finite(made.character)
+    return _completed(made, source)
+
+
+def _completed(made: Converted, source: Source) -> Character:
+    """The character with what lies beside its file, and with what follows from the whole of it."""
+    images = made.materials
+    notes = FbxImageNotes(images.wanted, images.packed, images.factors)
+    character = with_images(made.character, notes, source)
+    cached = {note.mesh for note in made.caches.caches}
+    if cached:
+        character = with_caches(character, made.caches, source)
+    bound_at = {i: matrix for i, matrix in made.bound_at.items() if i not in cached}
     if bound_at:
-        from marrow.io.fbx.moved_skins import with_moved_skins
-
-        character = with_moved_skins(character, {i: np.array(m) for i, m in bound_at.items()})
-    if "groups" in container.metadata:
-        from marrow.io.fbx.levels import GroupNotes, with_lod_groups
-
-        groups = msgspec.json.decode(container.metadata["groups"], type=GroupNotes)
-        character = with_lod_groups(character, groups)
+        character = with_moved_skins(character, bound_at)
+    if made.groups.meshes:
+        character = with_lod_groups(character, made.groups)
     return character
+
+
+def _reason(document: PlainDocument, data: bytes) -> str:
+    """In words: what ufbx says, and what can be seen of the file."""
+    kind = document.error.removesuffix("Error")
+    words = "".join(f" {c.lower()}" if c.isupper() else c for c in kind).strip()
+    said = document.said.strip()
+    told = [] if words in ("unknown", "ufbx") else [words]
+    told += [said] if said and said.lower() not in ("failed to load", words) else []
+    seen = diagnosed(data)
+    return "; ".join([*told, seen] if seen else told) or "it is damaged"

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.io.fbx.plain_scene import Attribute, PlainMesh, PlainScene
 from marrow.io.fbx.polygons import triangulate
-from marrow.io.fbx.ufbx_binding import UfbxObject, integers, reals
+from marrow.kernels.backend import backend
 from marrow.model import Section
+from marrow.model._validate import owned
 from marrow.report import ReportBuilder
 
 __all__ = ["FbxGeometry", "read_geometry", "weld"]
@@ -42,87 +44,112 @@ class FbxGeometry:
         )
 
 
-def read_geometry(mesh: UfbxObject, place: str, report: ReportBuilder) -> FbxGeometry | None:
-    """The geometry of a ufbx mesh; None when it has no triangles."""
-    points = reals(mesh.vertices, 3)
-    finite = np.isfinite(points).all(1)
+def read_geometry(
+    scene: PlainScene, mesh: PlainMesh, place: str, report: ReportBuilder
+) -> FbxGeometry | None:
+    """The geometry of a mesh; None when it has no triangles."""
+    points = scene.reals(mesh.positions, 3)
+    finite = np.asarray(np.isfinite(points).all(1))
     if not finite.all():
         report.add(
             "repaired", place, f"{int((~finite).sum())} vertices that are not finite were put at the origin"
         )
-        points[~finite] = 0
-    if not len(points) or not mesh.num_faces or not mesh.num_indices:
+        points = np.where(finite[:, None], points, 0)
+    if not len(points) or not mesh.faces or not mesh.indices:
         return None
-    control = integers(mesh.vertex_indices)
-    faces = np.frombuffer(memoryview(mesh.faces.raw).cast("B"), np.uint32).reshape(-1, 2).astype(np.int64)
+    control = scene.integers(mesh.corners).astype(np.int64)
+    faces = scene.integers(mesh.polygons).reshape(-1, 2).astype(np.int64)
     if control.max() >= len(points):
         report.add("repaired", place, "vertex indices out of range were clamped")
         control = np.minimum(control, len(points) - 1)
     count = faces[:, 1]
-    if len(mesh.face_hole):
-        count = np.where(np.fromiter((bool(h) for h in mesh.face_hole), bool, len(faces)), 0, count)
-    corners, owner = triangulate(faces[:, 0], count, points[control])
+    if mesh.holes >= 0:
+        count = np.where(np.frombuffer(scene.bytes_at(mesh.holes), np.bool_), 0, count)
+    first = np.ascontiguousarray(faces[:, 0])
+    corners, owner = triangulate(first, np.ascontiguousarray(count), control, np.ascontiguousarray(points))
     if not len(corners):
         return None
-    slots = integers(mesh.face_material) if len(mesh.face_material) else np.zeros(len(faces), np.int64)
-    slot = slots[owner]
+    slots = scene.integers(mesh.face_materials)
+    slot = slots[owner].astype(np.int64) if len(slots) else np.zeros(len(owner), np.int64)
     if (slot[1:] < slot[:-1]).any():
         order = np.argsort(slot, kind="stable")
         corners, slot = corners[order], slot[order]
-    return _welded(mesh, points, control, corners, slot)
+    return _welded(scene, mesh, points, control, corners, slot)
 
 
-def _welded(mesh: UfbxObject, points: Array, control: Array, corners: Array, slot: Array) -> FbxGeometry:
+def _welded(
+    scene: PlainScene, mesh: PlainMesh, points: Array, control: Array, corners: Array, slot: Array
+) -> FbxGeometry:
     flat = corners.ravel()
     columns: dict[str, Array] = {}
-    if mesh.vertex_normal.exists:
-        columns["normals"] = _values(mesh.vertex_normal, 3, flat)
-    if mesh.vertex_tangent.exists and mesh.vertex_bitangent.exists and "normals" in columns:
-        tangent = _values(mesh.vertex_tangent, 3, flat)
-        bitangent = _values(mesh.vertex_bitangent, 3, flat)
+    if mesh.normals is not None:
+        columns["normals"] = _values(scene, mesh.normals, 3, flat)
+    if mesh.tangents is not None and mesh.bitangents is not None and "normals" in columns:
+        tangent = _values(scene, mesh.tangents, 3, flat)
+        bitangent = _values(scene, mesh.bitangents, 3, flat)
         handed = (np.cross(columns["normals"], tangent) * bitangent).sum(-1, keepdims=True)
         columns["tangents"] = np.concatenate([tangent, np.where(handed < 0, -1, 1)], axis=1)
-    for i, uv_set in enumerate(mesh.uv_sets):
-        uv = _values(uv_set.vertex_uv, 2, flat)
-        uv[:, 1] = 1 - uv[:, 1]  # FBX counts v from the bottom, glTF from the top
-        columns[f"uv{i}"] = uv
-    if mesh.vertex_color.exists:
-        columns["colors"] = _values(mesh.vertex_color, 4, flat)
-    single = {
-        name: np.ascontiguousarray(value, np.float32) + np.float32(0) for name, value in columns.items()
-    }  # plus zero: -0 and 0 are the same
-    whole = np.stack([control[flat], np.repeat(slot, 3)], axis=1).astype(np.uint32)
-    kept, numbers = weld(np.concatenate([whole, *(v.view(np.uint32) for v in single.values())], axis=1))
-    picked = {name: value[kept] for name, value in single.items()}
+    for i, uv_set in enumerate(mesh.uvs):
+        columns[f"uv{i}"] = _values(scene, uv_set, 2, flat, from_bottom=True)
+    if mesh.colors is not None:
+        columns["colors"] = _values(scene, mesh.colors, 4, flat)
+    rows = np.empty((len(flat), 2 + sum(v.shape[1] for v in columns.values())), np.uint32)
+    own = control[flat]
+    rows[:, 0], rows[:, 1] = own, np.repeat(slot, 3)
+    numbers_in, at = rows.view(np.float32), 2
+    for value in columns.values():
+        numbers_in[:, at : at + value.shape[1]] = value
+        at += value.shape[1]
+    kept, numbers = weld(rows)
+    picked = {name: owned(value[kept]) for name, value in columns.items()}
     starts = np.flatnonzero(np.concatenate([[True], slot[1:] != slot[:-1]]))
     ends = np.append(starts[1:], len(slot))
     return FbxGeometry(
-        control[flat[kept]],
-        points[control[flat[kept]]],
+        own[kept],
+        points[own[kept]],
         picked.get("normals"),
         picked.get("tangents"),
-        tuple(picked[f"uv{i}"] for i in range(len(mesh.uv_sets))),
+        tuple(picked[f"uv{i}"] for i in range(len(mesh.uvs))),
         picked.get("colors"),
-        numbers.reshape(-1, 3).astype(np.uint32),
+        owned(numbers.reshape(-1, 3).astype(np.uint32)),
         tuple((int(a), int(b - a), int(slot[a])) for a, b in zip(starts, ends)),
     )
 
 
-def _values(attribute: UfbxObject, width: int, corners: Array) -> Array:
-    """The attribute at each of the corners, `(n, width)`; what is not finite or not there is zero."""
-    values, indices = reals(attribute.values, width), integers(attribute.indices)
+def _values(
+    scene: PlainScene, attribute: Attribute, width: int, corners: Array, from_bottom: bool = False
+) -> Array:
+    """The attribute at each of the corners, `(n, width)` float32; what is not finite or not there is zero, and so is -0."""
+    values, indices = scene.reals(attribute[0], width), scene.integers(attribute[1])
     if not len(values) or not len(indices):
-        return np.zeros((len(corners), width), np.float32)
+        values, indices = np.zeros((1, width)), np.zeros(1, np.uint32)
     with np.errstate(over="ignore"):
-        values = values.astype(np.float32)
-    values[~np.isfinite(values)] = 0
+        single = values.astype(np.float32)
+    # The sum is finite where all are, and quicker than looking at each.
+    if not np.isfinite(single.sum()):
+        single[~np.isfinite(single)] = 0
+    if from_bottom:
+        single[:, 1] = 1 - single[:, 1]  # FBX counts v from the bottom, glTF from the top
+    single += np.float32(0)
     index = indices.take(corners, mode="clip")
-    return values.take(index, axis=0, mode="clip")
+    return single.take(index, axis=0, mode="clip")
 
 
 def weld(rows: Array) -> tuple[Array, Array]:
     """Rows `(n, C)` uint32 that agree in every column become one: `kept (V,)`, the first of each in order,
     and for every row the number `(n,)` of the one it became."""
+    if backend().name != "numpy" and 0 < len(rows) < 1 << 30:
+        from marrow.kernels.polygon_meshes import weld_rows
+
+        table = np.full(1 << (2 * len(rows) - 1).bit_length(), -1, np.int32)
+        kept, numbers = np.empty((2, len(rows)), np.int32)
+        (count,) = weld_rows(rows, table, kept, numbers)
+        if count >= 0:
+            return kept[:count], numbers
+    return _weld_by_sorting(rows)
+
+
+def _weld_by_sorting(rows: Array) -> tuple[Array, Array]:
     # A hash with the row's number in its low bits sorts far quicker than the rows would; whether it really told
     # them apart is checked afterwards.
     hashed = np.zeros(len(rows), np.uint64)
@@ -140,6 +167,6 @@ def weld(rows: Array) -> tuple[Array, Array]:
     if (rows.take(first, axis=0) != rows).any():
         _, at, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         first = at[inverse.reshape(-1)]
-    kept = np.zeros(len(rows), bool)
-    kept[first] = True
-    return np.flatnonzero(kept), (np.cumsum(kept) - 1)[first]
+    chosen = np.zeros(len(rows), bool)
+    chosen[first] = True
+    return np.flatnonzero(chosen), (np.cumsum(chosen) - 1)[first]

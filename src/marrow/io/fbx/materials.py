@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from marrow.io.fbx.ufbx_binding import UfbxObject
+from marrow.io.fbx.plain_scene import PlainMaterial, PlainScene, PlainTexture, Slot
 from marrow.io.images import media_type
 from marrow.model import Image, Material, Texture
 from marrow.report import ReportBuilder
@@ -20,14 +20,15 @@ Packing = tuple[Literal["metallic_roughness", "alpha"], int | None, int | None]
 
 @dataclass
 class FbxMaterials:
-    """The materials of the scene by their ufbx number, and the images they use.
+    """The materials of the scene in the order they are met, and the images they use.
 
     `wanted[i]` are the names under which image `i` may lie outside the file; empty for an embedded one. The
-    child does not open them: the parent does, by the rules of `Source.picture`. Then it packs: image `i` of
+    reader does not open them: `with_images` does, by the rules of `Source.picture`. Then it packs: image `i` of
     `packed` is made of the images whose numbers stand there (None: there is none). `factors` are the metalness
     and roughness of materials whose texture may turn out not to be had.
     """
 
+    scene: PlainScene
     report: ReportBuilder
     materials: list[Material] = field(default_factory=list)
     images: list[Image] = field(default_factory=list)
@@ -37,20 +38,20 @@ class FbxMaterials:
     _numbers: dict[int, int] = field(default_factory=dict)
     _image_of: dict[Any, int] = field(default_factory=dict)
 
-    def number(self, material: UfbxObject) -> int:
-        """The index of a material in the character."""
-        known = self._numbers.get(material.element_id)
+    def number(self, index: int) -> int:
+        """The index in the character of a material of the scene."""
+        known = self._numbers.get(index)
         if known is None:
-            known = self._numbers[material.element_id] = len(self.materials)
-            made, factors = self._converted(material)
+            known = self._numbers[index] = len(self.materials)
+            made, factors = self._converted(self.scene.document.materials[index])
             self.materials.append(made)
             if factors is not None:
                 self.factors[known] = factors
         return known
 
-    def _converted(self, material: UfbxObject) -> tuple[Material, tuple[float, float] | None]:
+    def _converted(self, material: PlainMaterial) -> tuple[Material, tuple[float, float] | None]:
         """The material, and its metalness and roughness should its texture be missing."""
-        pbr, fbx = material.pbr, material.fbx
+        pbr, fbx = _Slots(material.pbr), _Slots(material.fbx)
         place = f"material {material.name!r}"
         factor = _number(pbr.base_factor, 1.0)
         color = _color(pbr.base_color, (1.0, 1.0, 1.0))
@@ -75,23 +76,23 @@ class FbxMaterials:
             see_through = True
             base = self._with_alpha(base, clear)
         normal = self._texture(pbr.normal_map, place) or self._texture(fbx.normal_map, place)
-        if normal is None and fbx.bump.texture is not None:
+        if normal is None and fbx.bump[1] >= 0:
             self.report.add("dropped", place, "its bump map is not a normal map and was left out")
-        metalness = float(np.clip(_number(pbr.metalness, 0.0), 0, 1))
-        roughness = float(np.clip(_number(pbr.roughness, 1.0), 0, 1))
+        metalness = _share(_number(pbr.metalness, 0.0))
+        roughness = _share(_number(pbr.roughness, 1.0))
         made = Material(
             material.name,
-            (*(float(np.clip(c * factor, 0, 1)) for c in color), opacity),  # type: ignore[arg-type]
+            (*(_share(c * factor) for c in color), opacity),  # type: ignore[arg-type]
             metallic=metalness if metal is None else 1.0,
             roughness=roughness if rough is None else 1.0,
-            emissive=tuple(float(np.clip(c * glow, 0, 1)) for c in emission),  # type: ignore[arg-type]
+            emissive=tuple(_share(c * glow) for c in emission),  # type: ignore[arg-type]
             base_color_texture=base,
             metallic_roughness_texture=self._with_metallic_roughness(rough, metal),
             normal_texture=normal,
             occlusion_texture=self._texture(pbr.ambient_occlusion, place),
             emissive_texture=glowing,
             alpha_mode="blend" if see_through else "opaque",
-            double_sided=bool(material.features.double_sided.enabled),
+            double_sided=material.double_sided,
         )
         return made, None if rough is None and metal is None else (metalness, roughness)
 
@@ -125,20 +126,23 @@ class FbxMaterials:
             self.packed[known] = key
         return replace(like, image=known)
 
-    def _texture(self, slot: UfbxObject, place: str) -> Texture | None:
-        texture = slot.texture
-        if texture is None or not slot.texture_enabled:
+    def _texture(self, slot: Slot, place: str) -> Texture | None:
+        _, at, enabled = slot
+        if at < 0 or not enabled:
             return None
-        if not texture.has_file and len(texture.file_textures):
-            if len(texture.file_textures) > 1:
+        textures = self.scene.document.textures
+        texture = textures[at]
+        if not texture.has_file and texture.layers:
+            if len(texture.layers) > 1:
                 self.report.add("dropped", place, "of a layered texture only the first layer was kept")
-            texture = texture.file_textures[0]
+            texture = textures[texture.layers[0]]
         image = self._image(texture)
         if image is None:
             return None
         offset, scale = (0.0, 0.0), (1.0, 1.0)
-        if texture.has_uv_transform:
-            (a, c), (b, d), _, (x, y) = (column[:2] for column in texture.uv_to_texture)
+        if texture.uv_transform >= 0:
+            columns = self.scene.reals(texture.uv_transform, 3).tolist()
+            (a, c), (b, d), _, (x, y) = (column[:2] for column in columns)
             if abs(b) > 1e-6 or abs(c) > 1e-6:
                 self.report.add("dropped", place, "the rotation of a texture was left out")
             elif np.isfinite([a, d, x, y]).all():
@@ -146,18 +150,17 @@ class FbxMaterials:
                 offset, scale = (x, 1 - d - y), (a, d)
         return Texture(
             image,
-            wrap_u=_WRAP[int(texture.wrap_u)],  # type: ignore[arg-type]
-            wrap_v=_WRAP[int(texture.wrap_v)],  # type: ignore[arg-type]
+            wrap_u=_WRAP[texture.wrap_u],  # type: ignore[arg-type]
+            wrap_v=_WRAP[texture.wrap_v],  # type: ignore[arg-type]
             offset=offset,
             scale=scale,
         )
 
-    def _image(self, texture: UfbxObject) -> int | None:
-        content = bytes(texture.content or b"")
-        names = [n for n in (texture.relative_filename, texture.filename, texture.absolute_filename) if n]
+    def _image(self, texture: PlainTexture) -> int | None:
+        content, names = bytes(self.scene.bytes_at(texture.content)), texture.names
         if not content and not names:
             return None
-        key = texture.file_index if texture.has_file else texture.element_id
+        key = texture.file if texture.has_file else texture.element
         known = self._image_of.get(key)
         if known is None:
             known = self._image_of[key] = len(self.images)
@@ -168,13 +171,27 @@ class FbxMaterials:
         return known
 
 
-def _number(slot: UfbxObject, default: float) -> float:
-    value = float(slot.value_vec4[0]) if slot.has_value else default
-    return value if np.isfinite(value) else default
+class _Slots:
+    """The slots of a material by their names; one that is not there is empty."""
+
+    def __init__(self, slots: dict[str, Slot]) -> None:
+        self._slots = slots
+
+    def __getattr__(self, name: str) -> Slot:
+        return self._slots.get(name, (None, -1, False))
 
 
-def _color(slot: UfbxObject, default: tuple[float, float, float]) -> tuple[float, float, float]:
-    if not slot.has_value:
+def _share(value: float) -> float:
+    return min(max(float(value), 0.0), 1.0)
+
+
+def _number(slot: Slot, default: float) -> float:
+    value = slot[0][0] if slot[0] else None
+    return default if value is None else value
+
+
+def _color(slot: Slot, default: tuple[float, float, float]) -> tuple[float, float, float]:
+    if slot[0] is None:
         return default
-    r, g, b = (float(c) if np.isfinite(c) else 0.0 for c in slot.value_vec4[:3])
+    r, g, b = (c or 0.0 for c in slot[0])
     return r, g, b

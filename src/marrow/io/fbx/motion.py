@@ -1,57 +1,36 @@
-"""Animation stacks as clips: baked by ufbx, cut to the stack's range, begun at zero.
-
-FBX keys Euler angles axis by axis, with tangents, through pivots and layers. ufbx bakes that to keys of local
-transforms, densely where a curve bends and at the file's own keys where those are dense already.
-"""
+"""Animation stacks as clips: as ufbx baked them, cut to the stack's range, begun at zero. The keys of all tracks of a stack
+are worked on at once (`keys`)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import ufbx
 from numpy.typing import NDArray
 
 from marrow.io.clips import free_name
-from marrow.io.fbx.extrapolation import curves_of, running_on, sampled_node, sampled_value
-from marrow.io.fbx.keys import NO_KEYS, FbxKeys, cut, read_keys, rising
-from marrow.io.fbx.properties import SHOWN, own_properties, property_curves, visibility_curves
-from marrow.io.fbx.rotation_space import plain_rotation_keys, turns_plainly
-from marrow.io.fbx.ufbx_binding import UfbxObject
-from marrow.io.fbx.unkeyed import read_unkeyed, swung
+from marrow.io.fbx.keyed_properties import MIN_RATE, SHOWN, TRANSFORMS
+from marrow.io.fbx.keys import CutKeys, FbxKeys, cut, finite_keys
+from marrow.io.fbx.plain_scene import PlainScene, PlainStack
+from marrow.io.fbx.properties import property_curves, visibility_curves
+from marrow.io.fbx.rotation_space import turned
+from marrow.io.fbx.unkeyed import Unkeyed, read_unkeyed, swung
 from marrow.math import quaternion
-from marrow.model import Clip, Skeleton, Track
-from marrow.model.clip import Path
+from marrow.model import Clip, Skeleton, Tracks
+from marrow.model._validate import owned
+from marrow.model.clip import INTERPOLATIONS, PATH_WIDTH, PATHS, TRACK_DTYPE, Path
 from marrow.report import ReportBuilder
 
 __all__ = ["read_clips"]
 
 Array = NDArray[Any]
-MIN_RATE = 30.0
 Channels = dict[tuple[int, str], int]
 """The morph channel that a property (of an element by its ufbx number) drives."""
-# What may be keyed of a node and moves it.
-TRANSFORMS = {
-    "Lcl Translation",
-    "Lcl Rotation",
-    "Lcl Scaling",
-    "RotationOffset",
-    "RotationPivot",
-    "ScalingOffset",
-    "ScalingPivot",
-    "PreRotation",
-    "PostRotation",
-}
-# Between keys of a bent curve the baked motion is straight; at this many samples per frame the difference is
-# gone.
-_SAMPLES_PER_FRAME = 4
-# How far a key may be off the straight line between its neighbours and still be left out, in metres or
-# quaternion.
-_NEGLIGIBLE = 1e-7
+Found = list[tuple[int, Path, FbxKeys]]
 
 
 def read_clips(
-    scene: UfbxObject,
+    scene: PlainScene,
     skeleton: Skeleton,
     joint_of: dict[int, int],
     channel_of: Channels,
@@ -59,141 +38,179 @@ def read_clips(
     report: ReportBuilder,
 ) -> list[Clip]:
     """A clip for every stack that moves something; the others are reported."""
-    scene_rate = float(scene.settings.frames_per_second)
-    scene_rate = scene_rate if np.isfinite(scene_rate) and 1 <= scene_rate <= 1000 else MIN_RATE
-    nodes = {node.element_id for node in scene.nodes}
-    own = own_properties(scene)
+    document = scene.document
+    scene_rate = document.rate if document.rate is not None and 1 <= document.rate <= 1000 else MIN_RATE
+    nodes = {node.element for node in document.nodes}
+    own = {(element, name): width for element, name, width in document.own}
     clips: list[Clip] = []
     taken: set[str] = set()
-    for i, stack in enumerate(scene.anim_stacks):
+    for i, stack in enumerate(document.stacks):
         name = stack.name or f"clip_{i}"
         place = f"animation {name!r}"
-        curves = curves_of(stack)
         kept = (*TRANSFORMS, SHOWN)
-        moved = [p for p, _ in curves if p.element.element_id in nodes and p.prop_name in kept]
-        keyed = {(p.element.element_id, str(p.prop_name)) for p, _ in curves}
-        if not moved and not keyed & (channel_of.keys() | own.keys()):
+        moved = any(element in nodes and prop in kept for element, prop in stack.keyed)
+        if not moved and not set(stack.keyed) & (channel_of.keys() | own.keys()):
             # Exporters write an empty take for nothing.
-            if len(curves):
+            if stack.keyed:
                 report.add("dropped", place, "it moves no joint, no morph and no property; left out")
             continue
-        clip = _read_stack(
-            name, scene, stack, curves, skeleton, joint_of, channel_of, own, max(MIN_RATE, scene_rate), rate
-        )
         unique = free_name(name, taken)
+        clip = _read_stack(
+            unique, scene, stack, skeleton, joint_of, channel_of, own, rate, rate or scene_rate
+        )
         if unique != name:
             report.add("repaired", place, f"another clip has this name; this one is called {unique!r}")
         taken.add(unique)
-        clips.append(clip.replace(name=unique, rate=rate or scene_rate))
+        clips.append(clip)
     return clips
 
 
 def _read_stack(
     name: str,
-    scene: UfbxObject,
-    stack: UfbxObject,
-    curves: list[tuple[UfbxObject, UfbxObject]],
+    scene: PlainScene,
+    stack: PlainStack,
     skeleton: Skeleton,
     joint_of: dict[int, int],
     channel_of: Channels,
     own: dict[tuple[int, str], int],
-    scene_rate: float,
     rate: float | None,
+    clip_rate: float,
 ) -> Clip:
-    anim = stack.anim
-    options = {
-        "resample_rate": max(scene_rate, rate or 0) * _SAMPLES_PER_FRAME,
-        "minimum_sample_rate": MIN_RATE - 0.5,
-        "max_keyframe_segments": 1 << 16,
-        "key_reduction_enabled": True,
-        "key_reduction_rotation": True,
-        "key_reduction_threshold": _NEGLIGIBLE,
-        "step_handling": ufbx.BakeStepHandling.IDENTICAL_TIME,
-    }
-    baked = UfbxObject(ufbx.bake_anim(scene.raw, anim.raw, **options))
+    begin, end = stack.begin, stack.end
+    found = [*_sampled_nodes(scene, stack, joint_of), *_baked_nodes(scene, stack, joint_of)]
+    found += [(channel, "morph", keys) for channel, keys in _morphs(scene, stack, channel_of).items()]
+    others = visibility_curves(scene, stack, skeleton, joint_of)
+    others += property_curves(scene, stack, own)
+    duration = float(np.float32(end - begin))
+    tracks = _tracks(found, begin, end, rate, skeleton)
+    return Clip(name, skeleton, tracks, duration, start=begin, curves=others, rate=clip_rate)
+
+
+def _sampled_nodes(scene: PlainScene, stack: PlainStack, joint_of: dict[int, int]) -> Found:
+    """Nodes that move beyond their keys."""
+    found: Found = []
+    for node, moments, rows in stack.sampled:
+        if node in joint_of:
+            times, table = scene.reals(moments), scene.reals(rows, 10)
+            table = np.where(np.isfinite(table), table, 0)
+            parts: tuple[tuple[Path, Array], ...] = (
+                ("translation", table[:, :3]),
+                ("rotation", table[:, 3:7]),
+                ("scale", table[:, 7:]),
+            )
+            found += [(joint_of[node], path, FbxKeys(times, values)) for path, values in parts]
+    return found
+
+
+def _baked_nodes(scene: PlainScene, stack: PlainStack, joint_of: dict[int, int]) -> Found:
+    found: Found = []
     unkeyed = read_unkeyed(scene, stack)
-    begin, end, running = _span(stack, curves)
-    found: list[tuple[int, Path, FbxKeys]] = []
-    beyond = {node.typed_id: node for node in scene.nodes if node.element_id in running} if running else {}
-    plain = {node.typed_id: node for node in scene.nodes if turns_plainly(node)}
-    for number, node in beyond.items():
-        if number in joint_of:
-            keys = sampled_node(anim, node, begin, end, options["resample_rate"])
-            found += [(joint_of[number], path, k) for path, k in keys.items()]
-    for node in baked.nodes:
-        if node.typed_id in beyond:
-            continue
-        joint = joint_of.get(node.typed_id)
+    for node, *blocks in stack.nodes:
+        joint = joint_of.get(node)
         if joint is None:
             continue
-        keys = {
-            "translation": read_keys(node.translation_keys, 3),
-            "rotation": read_keys(node.rotation_keys, 4),
-            "scale": read_keys(node.scale_keys, 3),
-        }
-        if node.typed_id in plain:
-            keys["rotation"] = plain_rotation_keys(plain[node.typed_id], curves, keys["rotation"])
-        for path in unkeyed.still.get(node.typed_id, ()):
-            keys[path] = NO_KEYS
-        if node.typed_id in unkeyed.swinging:
-            swing = unkeyed.swinging[node.typed_id]
-            keys["translation"] = swung(swing, keys["rotation"], keys["scale"], 1 / options["resample_rate"])
+        keys: dict[Path, FbxKeys] = {}
+        still = unkeyed.still.get(node, ())
+        paths: tuple[Path, ...] = ("translation", "rotation", "scale")
+        for path, block in zip(paths, blocks):
+            if path not in still:
+                table = scene.keys(block, 4 if path == "rotation" else 3)
+                keys[path] = FbxKeys(table["time"], table["value"])
+        if len(blocks) > 3:
+            angles = scene.reals(blocks[3], 3)
+            rotation = keys["rotation"]
+            good = np.isfinite(rotation.times) & np.isfinite(rotation.values).all(1)
+            values = turned(scene, scene.document.nodes[node], angles[good])
+            keys["rotation"] = FbxKeys(rotation.times[good], values)
+        if node in unkeyed.swinging:
+            keys["translation"] = _swung(unkeyed, node, keys, stack.step)
         found += [(joint, path, k) for path, k in keys.items()]
+    return found
+
+
+def _swung(unkeyed: Unkeyed, node: int, keys: dict[Path, FbxKeys], step: float) -> FbxKeys:
+    rotation = finite_keys(keys["rotation"])
+    scale = finite_keys(keys["scale"]) if "scale" in keys else None
+    return swung(unkeyed.swinging[node], rotation, scale, step)
+
+
+def _morphs(scene: PlainScene, stack: PlainStack, channel_of: Channels) -> dict[int, FbxKeys]:
+    """Weights by their channel. Blender keys a shape twice, on the mesh and on the deformer: one track is enough."""
     weights: dict[int, FbxKeys] = {}
-    for element in baked.elements:
-        for prop in element.props:
-            channel = channel_of.get((element.element_id, prop.name))
-            if channel is None:
-                continue
-            percent = read_keys(prop.keys, 3)
-            if element.element_id in running:
-                curve = next(
-                    c
-                    for p, c in curves
-                    if (p.element.element_id, p.prop_name) == (element.element_id, prop.name)
-                )
-                percent = sampled_value(curve, begin, end, options["resample_rate"])
-            # Blender keys a shape twice, on the mesh and on the deformer: one track is enough.
-            weights[channel] = FbxKeys(percent.times, percent.values[:, :1] / 100)
-    found += [(channel, "morph", keys) for channel, keys in weights.items()]
-    tracks = []
-    for target, path, whole in found:
-        track = _track(target, path, cut(whole, begin, end, path == "rotation", rate), skeleton)
-        if track is not None:
-            tracks.append(track)
-    others = visibility_curves(scene, baked, skeleton, joint_of, begin, end)
-    others += property_curves(scene, baked, own, begin, end)
-    duration = float(np.float32(end - begin))
-    return Clip(name, skeleton, tracks, duration, start=begin, curves=others)  # type: ignore[arg-type]
+    for element, name, block, sampled in stack.properties:
+        channel = channel_of.get((element, name))
+        if channel is None:
+            continue
+        if sampled >= 0:
+            times, percent = scene.reals(sampled).reshape(2, -1)
+            weights[channel] = FbxKeys(times, np.nan_to_num(percent)[:, None] / 100)
+        else:
+            # A value has three numbers, of which a morph has the first: all must be finite.
+            table = scene.keys(block, 3)
+            percent_keys = finite_keys(FbxKeys(table["time"], table["value"]))
+            weights[channel] = FbxKeys(percent_keys.times, percent_keys.values[:, :1] / 100)
+    return weights
 
 
-def _span(stack: UfbxObject, curves: list[tuple[UfbxObject, UfbxObject]]) -> tuple[float, float, set[int]]:
-    """Begin and end of the clip, and which elements move beyond their keys: it is the stack's own span, but not
-    past the last key where everything rests from there on.
-    """
-    begin, end = float(stack.time_begin), float(stack.time_end)
-    first = min((float(c.min_time) for _, c in curves), default=0.0)
-    last = max((float(c.max_time) for _, c in curves), default=0.0)
-    if not np.isfinite(begin) or not np.isfinite(end) or end <= begin:
-        begin, end = first, last
-    running = running_on(curves, begin, end)
-    return begin, max(begin, end if running else min(end, last)), running
+def _tracks(found: Found, begin: float, end: float, rate: float | None, skeleton: Skeleton) -> Tracks:
+    """All keys as tracks, but those that say no more than the rest pose does."""
+    rows: dict[int, tuple[Array, Array]] = {}
+    for width in sorted(set(PATH_WIDTH)):
+        group = [i for i, (_, path, _) in enumerate(found) if PATH_WIDTH[PATHS.index(path)] == width]
+        if group:
+            keys = cut([found[i][2] for i in group], begin, end, width == 4, rate)
+            rest = np.stack([_at_rest(skeleton, *found[i][:2]) for i in group])
+            made = _singles(keys, rest, width == 4)
+            rows.update((i, row) for i, row in zip(group, made) if row is not None)
+    table = np.zeros(len(rows), TRACK_DTYPE)
+    order = sorted(rows)
+    if not order:
+        return Tracks(table, np.zeros(0, np.float32), np.zeros(0, np.float32))
+    table["target"] = [found[i][0] for i in order]
+    table["path"] = [PATHS.index(found[i][1]) for i in order]
+    table["interpolation"] = INTERPOLATIONS.index("linear")
+    table["keys"] = [len(rows[i][0]) for i in order]
+    table["time_start"][1:] = np.cumsum(table["keys"], dtype=np.int64)[:-1]
+    table["value_start"][1:] = np.cumsum([rows[i][1].size for i in order])[:-1]
+    times = np.concatenate([rows[i][0] for i in order])
+    values = np.concatenate([rows[i][1].ravel() for i in order])
+    return Tracks(owned(table), owned(times), owned(values))
 
 
-def _track(target: int, path: Path, keys: FbxKeys, skeleton: Skeleton) -> Track | None:
-    """The keys as a track; None where they say no more than the rest pose does."""
-    if not len(keys.times):
-        return None
-    values = keys.values
-    if path == "rotation":
-        values = quaternion.normalize(values)
-        flips = np.cumprod(np.where((values[1:] * values[:-1]).sum(1) < 0, -1.0, 1.0))
-        values[1:] *= flips[:, None]
-    single = values.astype(np.float32)
-    if (single == single[0]).all():
-        rest = skeleton.rest.morphs if path == "morph" else getattr(skeleton.rest, path)
-        at_rest = rest[target]
-        if np.array_equal(single[0], np.atleast_1d(at_rest)):
-            return None
-        return Track(target, path, np.zeros(1, np.float32), single[:1])
-    return Track(target, path, rising(keys.times.astype(np.float32)), single)
+def _at_rest(skeleton: Skeleton, target: int, path: Path) -> Array:
+    rest = skeleton.rest.morphs if path == "morph" else getattr(skeleton.rest, path)
+    return np.atleast_1d(rest[target])
+
+
+def _singles(keys: CutKeys, rest: Array, rotation: bool) -> list[tuple[Array, Array] | None]:
+    """Times and values of every track as float32; None for one that has no keys or stays at `rest (tracks, C)`. One that
+    stays elsewhere has one key."""
+    counts, starts = keys.counts, keys.starts
+    of = np.repeat(np.arange(len(counts)), counts)
+    values = _continuous(quaternion.normalize(keys.values), starts, of) if rotation else keys.values
+    single, times = values.astype(np.float32), keys.times.astype(np.float32)
+    begins = np.minimum(starts, max(len(single) - 1, 0))
+    moving = np.bincount(of, (single != single[begins][of]).any(1), len(counts)) > 0
+    differs = (single[begins] != rest).any(1) if len(single) else np.zeros(len(counts), bool)
+    falling = np.flatnonzero((np.diff(times) <= 0) & (of[1:] == of[:-1]))
+    for i in falling[::-1]:  # of two keys at one moment (a step) the first moves back by the least there is
+        times[i] = np.nextafter(times[i + 1], np.float32(-1))
+    out: list[tuple[Array, Array] | None] = []
+    zero = np.zeros(1, np.float32)
+    for a, n, moves, off in zip(starts.tolist(), counts.tolist(), moving.tolist(), differs.tolist()):
+        if moves:
+            out.append((times[a : a + n], single[a : a + n]))
+        else:
+            out.append((zero, single[a : a + 1]) if n and off else None)
+    return out
+
+
+def _continuous(values: Array, starts: Array, of: Array) -> Array:
+    """Quaternions of many tracks, each turned to the side of the one before it."""
+    if not len(values):
+        return values
+    flips = np.zeros(len(values), np.int64)
+    flips[1:] = ((values[1:] * values[:-1]).sum(1) < 0) & (of[1:] == of[:-1])
+    turns = np.cumsum(flips)
+    turns -= turns[np.minimum(starts, len(values) - 1)][of]
+    return np.where((turns & 1)[:, None] == 1, -values, values)

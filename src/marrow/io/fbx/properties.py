@@ -7,74 +7,61 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
-import ufbx
-
 from marrow.animation.visibility import VISIBILITY
-from marrow.io.fbx.keys import cut, read_keys
-from marrow.io.fbx.ufbx_binding import UfbxObject
+from marrow.io.fbx.keyed_properties import SHOWN
+from marrow.io.fbx.keys import FbxKeys, cut
+from marrow.io.fbx.plain_scene import PlainScene, PlainStack
 from marrow.model import Curve, Skeleton
 
-__all__ = ["SHOWN", "own_properties", "property_curves", "visibility_curves"]
-
-SHOWN = "Visibility"
-_OWN = int(ufbx.PropFlags.USER_DEFINED)
-_VECTOR = int(ufbx.PropFlags.VALUE_VEC3)
-_NUMBERS = int(ufbx.PropFlags.VALUE_REAL) | int(ufbx.PropFlags.VALUE_INT)
-
-
-def own_properties(scene: UfbxObject) -> dict[tuple[int, str], int]:
-    """The properties that artists gave to nodes: how many numbers each has, by the node (its ufbx number) and its name."""
-    found: dict[tuple[int, str], int] = {}
-    for node in scene.nodes:
-        for prop in node.props.props:
-            flags = int(prop.flags)
-            if flags & _OWN and flags & (_NUMBERS | _VECTOR):
-                found[node.element_id, str(prop.name)] = 3 if flags & _VECTOR else 1
-    return found
+__all__ = ["property_curves", "visibility_curves"]
 
 
 def property_curves(
-    scene: UfbxObject, baked: UfbxObject, own: dict[tuple[int, str], int], begin: float, end: float
+    scene: PlainScene, stack: PlainStack, own: dict[tuple[int, str], int]
 ) -> tuple[Curve, ...]:
-    """A curve for every property of `own` that changes over time."""
-    names = {node.element_id: str(node.name) for node in scene.nodes}
+    """A curve for every property of `own` (with how many numbers each has) that changes over time."""
+    if not own:
+        return ()
+    names = {node.element: node.name for node in scene.document.nodes}
     shared = Counter(name for _, name in own)
     found: dict[str, Curve] = {}
-    for element in baked.elements:
-        for prop in element.props:
-            width = own.get((element.element_id, str(prop.name)), 0)
-            keys = cut(read_keys(prop.keys, 3), begin, end, False, None) if width else None
-            if keys is None or not len(keys.times):
-                continue
-            name = str(prop.name)
-            name = name if shared[name] == 1 else f"{names[element.element_id]}.{name}"
-            for k in range(width):
-                values = keys.values[:, k]
-                if (values != values[0]).any():
-                    called = name if width == 1 else f"{name}.{'xyz'[k]}"
-                    found.setdefault(called, Curve(called, keys.times, values))
+    chosen = [
+        (element, prop, block) for element, prop, block, _ in stack.properties if (element, prop) in own
+    ]
+    for (element, prop, _), keys in zip(chosen, _cut(scene, stack, [block for *_, block in chosen])):
+        if not len(keys.times):
+            continue
+        width = own[element, prop]
+        name = prop if shared[prop] == 1 else f"{names[element]}.{prop}"
+        for k in range(width):
+            values = keys.values[:, k]
+            if (values != values[0]).any():
+                called = name if width == 1 else f"{name}.{'xyz'[k]}"
+                found.setdefault(called, Curve(called, keys.times, values))
     return tuple(found.values())
 
 
 def visibility_curves(
-    scene: UfbxObject,
-    baked: UfbxObject,
-    skeleton: Skeleton,
-    joint_of: dict[int, int],
-    begin: float,
-    end: float,
+    scene: PlainScene, stack: PlainStack, skeleton: Skeleton, joint_of: dict[int, int]
 ) -> tuple[Curve, ...]:
     """A curve for every node that is shown and hidden over time."""
-    joints = {n.element_id: joint_of[n.typed_id] for n in scene.nodes if n.typed_id in joint_of}
+    shown = [(element, block) for element, name, block, _ in stack.properties if name == SHOWN]
+    if not shown:
+        return ()
+    joints = {n.element: joint_of[i] for i, n in enumerate(scene.document.nodes) if i in joint_of}
     found: dict[str, Curve] = {}
-    for element in baked.elements:
-        for prop in element.props:
-            if prop.name != SHOWN or element.element_id not in joints:
-                continue
-            keys = cut(read_keys(prop.keys, 3), begin, end, False, None)
-            values = keys.values[:, 0] if len(keys.times) else np.zeros(0)
-            if len(values) and (values != values[0]).any():
-                name = VISIBILITY + skeleton.names[joints[element.element_id]]
-                found.setdefault(name, Curve(name, keys.times, values))
+    for (element, _), keys in zip(shown, _cut(scene, stack, [block for _, block in shown])):
+        values = keys.values[:, 0]
+        if element in joints and len(values) and (values != values[0]).any():
+            name = VISIBILITY + skeleton.names[joints[element]]
+            found.setdefault(name, Curve(name, keys.times, values))
     return tuple(found.values())
+
+
+def _cut(scene: PlainScene, stack: PlainStack, blocks: list[int]) -> list[FbxKeys]:
+    """The keys in the blocks, from the stack's begin to its end."""
+    if not blocks:
+        return []
+    tables = [scene.keys(block, 3) for block in blocks]
+    whole = [FbxKeys(table["time"], table["value"]) for table in tables]
+    return cut(whole, stack.begin, stack.end, False, None).split()

@@ -6,73 +6,33 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import ufbx
 from numpy.typing import NDArray
 
-from marrow.io.fbx.keys import FbxKeys
-from marrow.io.fbx.ufbx_binding import UfbxObject
+from marrow.io.fbx.plain_scene import PlainNode, PlainScene
 from marrow.math import quaternion
 
-__all__ = ["plain_rotation", "plain_rotation_keys", "turns_plainly"]
+__all__ = ["plain_rotation", "turned"]
 
 Array = NDArray[Any]
 
 
-def turns_plainly(node: UfbxObject) -> bool:
-    """Whether something is switched off that would make a difference."""
-    if node.is_root or not (
-        _flag(node, "RotationActive", True) is False or _flag(node, "RotationSpaceForLimitOnly", False)
-    ):
-        return False
-    other = int(node.rotation_order) != 0
-    return other or bool(_vector(node, "PreRotation").any() or _vector(node, "PostRotation").any())
-
-
-def _flag(node: UfbxObject, name: str, default: bool) -> bool:
-    prop = node.props.find_prop(name)
-    return default if prop is None else bool(prop.value_int)
-
-
-def _vector(node: UfbxObject, name: str) -> Array:
-    prop = node.props.find_prop(name)
-    return np.array(prop.value_vec4[:3] if prop is not None else (0.0, 0.0, 0.0))
-
-
-def _turned(node: UfbxObject, degrees: Array) -> Array:
-    """Angles `(..., 3)` as the node's local rotation `(..., 4)`."""
+def turned(scene: PlainScene, node: PlainNode, degrees: Array) -> Array:
+    """Angles `(..., 3)` of a node that turns plainly as its local rotation `(..., 4)`."""
     x, y, z = (
         quaternion.from_axis_angle(axis, np.radians(degrees[..., i])) for i, axis in enumerate(np.eye(3))
     )
     plain = quaternion.multiply(quaternion.multiply(z, y), x)
-    if node.has_adjust_transform:
-        before, after = (np.array(tuple(q)) for q in (node.adjust_pre_rotation, node.adjust_post_rotation))
-        plain = quaternion.multiply(quaternion.multiply(before, plain), after)
+    around = scene.reals(node.plain)[3:]
+    if len(around):
+        plain = quaternion.multiply(quaternion.multiply(around[:4], plain), around[4:])
     return plain
 
 
-def plain_rotation(node: UfbxObject, unit: float) -> tuple[Array, Array]:
-    """Translation and rotation of a node that turns plainly; what turns about a pivot moves with it."""
-    t = node.local_transform
-    wrong, right = np.array(tuple(t.rotation)), _turned(node, np.array(tuple(node.euler_rotation)))
-    pivot, offset, middle = (
-        _vector(node, name) for name in ("RotationPivot", "ScalingOffset", "ScalingPivot")
-    )
-    arm = (-pivot + offset + middle - np.array(tuple(t.scale)) * middle) * unit
+def plain_rotation(scene: PlainScene, node: PlainNode, rest: Array, unit: float) -> tuple[Array, Array]:
+    """Translation and rotation of a node that turns plainly, whose transform `rest (10,)` ufbx gives. What turns about a
+    pivot moves with it."""
+    wrong, right = rest[3:7], turned(scene, node, scene.reals(node.plain)[:3])
+    pivot, offset, middle = scene.reals(node.pivots, 3) if node.pivots >= 0 else np.zeros((3, 3))
+    arm = (-pivot + offset + middle - rest[7:] * middle) * unit
     moved = quaternion.rotate(right, arm) - quaternion.rotate(wrong, arm)
-    return np.array(tuple(t.translation)) + moved, right
-
-
-def plain_rotation_keys(
-    node: UfbxObject, curves: list[tuple[UfbxObject, UfbxObject]], keys: FbxKeys
-) -> FbxKeys:
-    """The rotation keys of such a node, from its angles at the same times."""
-    values = [
-        p.anim_value
-        for p, _ in curves
-        if p.element.element_id == node.element_id and p.prop_name == "Lcl Rotation"
-    ]
-    if not values:
-        return keys
-    value = values[0]
-    angles = [tuple(UfbxObject(ufbx.evaluate_anim_value_vec3(value.raw, t)).raw) for t in keys.times.tolist()]
-    return FbxKeys(keys.times, _turned(node, np.array(angles)))
+    return rest[:3] + moved, right

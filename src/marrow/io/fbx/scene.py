@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.motion import TRANSFORMS
-from marrow.io.fbx.skin import matrix
-from marrow.io.fbx.ufbx_binding import UfbxObject
+from marrow.io.fbx.keyed_properties import TRANSFORMS
+from marrow.io.fbx.plain_scene import PlainCluster, PlainScene
 from marrow.math import affine
 from marrow.report import ReportBuilder
 
@@ -18,10 +17,9 @@ __all__ = ["bound_at", "lod_groups", "report_unread"]
 
 Array = NDArray[Any]
 _STILL = 1e-5
-_SMOOTH = (2, 3)  # of ufbx.SubdivisionDisplayMode: hull and smooth, smooth
 
 
-def report_unread(scene: UfbxObject, report: ReportBuilder) -> None:
+def report_unread(scene: PlainScene, report: ReportBuilder) -> None:
     """One line for each kind of thing that marrow does not read."""
     kinds = {
         "lights": "lights",
@@ -34,80 +32,70 @@ def report_unread(scene: UfbxObject, report: ReportBuilder) -> None:
         "procedural_geometries": "procedural geometries",
     }
     for attribute, words in kinds.items():
-        count = len(getattr(scene, attribute))
+        count = scene.document.unread.get(attribute, 0)
         if count:
             what, _, rest = words.partition("; ")
             report.add("dropped", "scene", f"{count} {what} were left out{'; ' + rest if rest else ''}")
-    smooth = [m.name for m in scene.meshes if int(m.subdivision_display_mode) in _SMOOTH]
+    smooth = scene.document.smooth
     if smooth:
         report.add(
-            "dropped", "scene", f"{len(smooth)} subdivision surfaces are read as the polygons of their cage"
+            "dropped", "scene", f"{smooth} subdivision surfaces are read as the polygons of their cage"
         )
 
 
 def lod_groups(
-    scene: UfbxObject, report: ReportBuilder
+    scene: PlainScene, report: ReportBuilder
 ) -> tuple[dict[int, tuple[int, int]], list[list[float]]]:
-    """Which LOD group and which level of it each node (by ufbx number) belongs to; and for each group the part of the
+    """Which LOD group and which level of it each node (by its index) belongs to; and for each group the part of the
     picture's height below which its second, third... level is meant, where the file says so."""
     found: dict[int, tuple[int, int]] = {}
     sizes: list[list[float]] = []
-    for group in scene.lod_groups:
-        for node in group.instances:
-            levels = list(node.children)
-            for k, top in enumerate(levels):
-                waiting = [top]
-                while waiting:
-                    below = waiting.pop()
-                    found[below.typed_id] = (len(sizes), k)
-                    waiting.extend(below.children)
-            distances = [float(level.distance) for level in group.lod_levels][1 : len(levels)]
-            shares = [d / 100 for d in distances]
-            falls = all(0 < b < a <= 1 for a, b in pairwise([1.0, *shares]))
-            usable = bool(group.relative_distances) and falls and len(shares) == len(levels) - 1
-            sizes.append(shares if usable else [])
-            if len(levels) > 1 and any(distances) and not usable:
-                told = ", ".join(f"{d:g}" for d in distances)
-                report.add(
-                    "dropped", f"LOD group {node.name!r}", f"its distances ({told}) are no screen sizes"
-                )
+    for group in scene.document.groups:
+        levels = group.levels
+        for k, below in enumerate(levels):
+            for node in below:
+                found[node] = (len(sizes), k)
+        distances = [np.nan if d is None else d for d in group.distances][1 : len(levels)]
+        shares = [d / 100 for d in distances]
+        falls = all(0 < b < a <= 1 for a, b in pairwise([1.0, *shares]))
+        usable = group.relative and falls and len(shares) == len(levels) - 1
+        sizes.append(shares if usable else [])
+        if len(levels) > 1 and any(distances) and not usable:
+            told = ", ".join(f"{d:g}" for d in distances)
+            report.add("dropped", f"LOD group {group.name!r}", f"its distances ({told}) are no screen sizes")
     return found, sizes
 
 
-def bound_at(scene: UfbxObject, shown_on: list[UfbxObject]) -> dict[int, list[list[float]]]:
+def bound_at(scene: PlainScene, shown_on: list[int]) -> dict[int, Array]:
     """Meshes of Maya files whose node is, or goes, elsewhere than where it was bound (by their number, with the
     node's matrix at the binding), see `moved_skins`. Mesh i is shown on node `shown_on[i]`."""
-    if "maya" not in str(scene.metadata.original_application.name).lower():
+    document = scene.document
+    if "maya" not in document.application.lower():
         return {}
-    animated = {
-        prop.element.element_id
-        for stack in scene.anim_stacks
-        for layer in stack.layers
-        for prop in layer.anim_props
-        if prop.prop_name in TRANSFORMS
-    }
+    animated = {e for stack in document.stacks for e, name in stack.animated if name in TRANSFORMS}
+    binds: dict[int, Array | None] = {}
     found = {}
-    for i, node in enumerate(shown_on):
-        clusters = [c for d in node.mesh.skin_deformers for c in d.clusters if c.bone_node is not None]
-        if not clusters:
-            continue
-        bind = _bind_matrix(clusters)
+    for i, at in enumerate(shown_on):
+        node = document.nodes[at]
+        if node.mesh not in binds:
+            skins = document.meshes[node.mesh].skins
+            clusters = [c for skin in skins for c in skin.clusters if c.node >= 0]
+            binds[node.mesh] = _bind_matrix(scene, clusters) if clusters else None
+        bind = binds[node.mesh]
         if bind is None:
             continue
-        away = float(np.abs(matrix(node.node_to_world) - bind).max()) > _STILL * max(
-            1.0, float(np.abs(bind).max())
-        )
-        if away or _has_animated_ancestor(node, animated):
-            found[i] = bind.tolist()
+        world = scene.matrices(node.matrices)[1]
+        away = float(np.abs(world - bind).max()) > _STILL * max(1.0, float(np.abs(bind).max()))
+        if away or _has_animated_ancestor(scene, at, animated):
+            found[i] = bind
     return found
 
 
-def _bind_matrix(clusters: list[UfbxObject]) -> Array | None:
+def _bind_matrix(scene: PlainScene, clusters: list[PlainCluster]) -> Array | None:
     """The mesh's matrix when it was bound, where all clusters agree on it."""
-    found = np.stack(
-        [affine.multiply(matrix(c.bind_to_world), matrix(c.mesh_node_to_bone)) for c in clusters]
-    )
-    first = found[0]
+    matrices = np.stack([scene.matrices(c.matrices) for c in clusters])
+    found = affine.multiply(matrices[:, 1], matrices[:, 2])
+    first: Array = found[0]
     if not np.isfinite(found).all() or np.abs(found - first).max() > 1e-3 * max(
         1.0, float(np.abs(first).max())
     ):
@@ -115,9 +103,10 @@ def _bind_matrix(clusters: list[UfbxObject]) -> Array | None:
     return first
 
 
-def _has_animated_ancestor(node: UfbxObject | None, animated: set[int]) -> bool:
-    while node is not None:
-        if node.element_id in animated:
+def _has_animated_ancestor(scene: PlainScene, at: int, animated: set[int]) -> bool:
+    nodes = scene.document.nodes
+    while at >= 0:
+        if nodes[at].element in animated:
             return True
-        node = node.parent
+        at = nodes[at].parent
     return False

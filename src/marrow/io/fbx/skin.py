@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.io.fbx.geometry import FbxGeometry
-from marrow.io.fbx.ufbx_binding import UfbxObject, integers, reals
+from marrow.io.fbx.plain_scene import PlainChannel, PlainCluster, PlainMesh, PlainScene, PlainShape, PlainSkin
 from marrow.math import affine
 from marrow.model import MorphTarget, normalize_weights
 from marrow.model.mesh import SkinningMethod
 from marrow.report import ReportBuilder
 
-__all__ = ["FbxSkin", "Morphs", "matrix", "read_skin"]
+__all__ = ["FbxSkin", "Morphs", "read_skin"]
 
 Array = NDArray[Any]
 _DUAL_QUATERNION, _BLENDED = 2, 3
@@ -36,13 +36,9 @@ class FbxSkin:
     bind: Array | None = None
 
 
-def matrix(m: Any) -> Array:
-    """A ufbx matrix (four columns) as `(3, 4)`."""
-    return np.array([tuple(column) for column in m], np.float64).T
-
-
 def read_skin(
-    mesh: UfbxObject,
+    scene: PlainScene,
+    mesh: PlainMesh,
     node: int,
     node_matrix: Array,
     joint_of: dict[int, int],
@@ -52,20 +48,20 @@ def read_skin(
 ) -> FbxSkin:
     """The skin of a mesh on a node. Vertices without weights, and meshes without a skin, follow the node."""
     V = len(geometry.control)
-    deformers = list(mesh.skin_deformers)
-    clusters = [c for d in deformers for c in d.clusters if c.bone_node is not None and len(c.vertices)]
+    deformers = mesh.skins
+    clusters = [c for d in deformers for c in d.clusters if c.node >= 0 and len(scene.bytes_at(c.vertices))]
     if not clusters:
         if deformers:
             report.add("warning", place, "its skin has no joints; it follows its node")
         return FbxSkin(np.zeros((V, 1), np.uint16), np.ones((V, 1), np.float32), [node], node_matrix[None])
     if len(deformers) > 1:
         report.add("warning", place, f"{len(deformers)} skins on one mesh are blended as one")
-    joint_list = [joint_of[c.bone_node.typed_id] for c in clusters]
-    binds = np.stack([matrix(c.geometry_to_bone) for c in clusters])
+    joint_list = [joint_of[c.node] for c in clusters]
+    binds = np.stack([scene.matrices(c.matrices)[0] for c in clusters])
     if not np.isfinite(binds).all():
         report.add("repaired", place, "bind matrices that are not finite became the identity")
         binds[~np.isfinite(binds).all(axis=(1, 2))] = affine.identity()
-    joints, weights = _influences(clusters, len(mesh.vertices))
+    joints, weights = _influences(scene, clusters, mesh.points)
     joints, weights = joints[geometry.control], weights[geometry.control]
     total = np.where(np.isfinite(weights) & (weights > 0), weights, 0).sum(1)
     weights, bare = normalize_weights(weights)
@@ -81,15 +77,15 @@ def read_skin(
         joint_list.append(node)
         binds = np.concatenate([binds, node_matrix[None]])
     skin = FbxSkin(joints, weights, joint_list, binds)
-    return _with_method(skin, deformers, clusters, mesh, geometry)
+    return _with_method(scene, skin, deformers, clusters, mesh, geometry)
 
 
-def _influences(clusters: list[UfbxObject], vertices: int) -> tuple[Array, Array]:
+def _influences(scene: PlainScene, clusters: list[PlainCluster], vertices: int) -> tuple[Array, Array]:
     """Joints and weights `(control points, K)`, strongest first."""
-    where = [integers(c.vertices) for c in clusters]
+    where = [scene.integers(c.vertices) for c in clusters]
     who = np.repeat(np.arange(len(clusters)), [len(w) for w in where])
-    vertex = np.concatenate(where)
-    weight = np.concatenate([reals(c.weights)[: len(w)] for c, w in zip(clusters, where)])
+    vertex = np.concatenate(where).astype(np.int64)
+    weight = np.concatenate([scene.reals(c.weights)[: len(w)] for c, w in zip(clusters, where)])
     inside = vertex < vertices
     vertex, who, weight = vertex[inside], who[inside], weight[inside]
     order = np.lexsort((-weight, vertex))
@@ -103,30 +99,32 @@ def _influences(clusters: list[UfbxObject], vertices: int) -> tuple[Array, Array
 
 
 def _with_method(
+    scene: PlainScene,
     skin: FbxSkin,
-    deformers: list[UfbxObject],
-    clusters: list[UfbxObject],
-    mesh: UfbxObject,
+    deformers: list[PlainSkin],
+    clusters: list[PlainCluster],
+    mesh: PlainMesh,
     geometry: FbxGeometry,
 ) -> FbxSkin:
     """The skin, in the way its author chose. Dual quaternions are rigid: the stretch that brings the mesh
     to its bind pose is taken out of the bind matrices and applied to the vertices themselves."""
-    methods = [int(d.skinning_method) for d in deformers]
+    methods = [d.method for d in deformers]
     if not any(m in (_DUAL_QUATERNION, _BLENDED) for m in methods):
         return skin
     if _DUAL_QUATERNION in methods:
         skin.skinning = "dual_quaternion"
     else:
         skin.skinning = "blended"
-        share = np.zeros(len(mesh.vertices))
+        share = np.zeros(mesh.points)
         for deformer in deformers:
-            where, values = integers(deformer.dq_vertices), reals(deformer.dq_weights)
+            where, values = scene.integers(deformer.dq_vertices), scene.reals(deformer.dq_weights)
             inside = where < len(share)
             share[where[inside]] = values[: len(where)][inside]
         skin.dual_quaternion_weights = np.clip(np.nan_to_num(share), 0, 1)[geometry.control].astype(
             np.float32
         )
-    bind = affine.multiply(matrix(clusters[0].bind_to_world), matrix(clusters[0].geometry_to_bone))
+    geometry_to_bone, bind_to_world, _ = scene.matrices(clusters[0].matrices)
+    bind = affine.multiply(bind_to_world, geometry_to_bone)
     back = affine.invert(bind)
     if np.isfinite(back).all():
         skin.bind = bind
@@ -143,42 +141,49 @@ class Morphs:
         self._numbers: dict[int, int] = {}
         self.channel_of: dict[tuple[int, str], int] = {}
 
-    def targets(self, mesh: UfbxObject, geometry: FbxGeometry, bind: Array | None) -> tuple[MorphTarget, ...]:
+    def targets(
+        self, scene: PlainScene, mesh: PlainMesh, geometry: FbxGeometry, bind: Array | None
+    ) -> tuple[MorphTarget, ...]:
         """The targets of a mesh, on its welded vertices."""
         found = []
-        for deformer in mesh.blend_deformers:
-            for channel in deformer.channels:
-                number = self._number(channel)
-                # Files before version 6000 key the mesh, under the name of the shape.
-                self.channel_of[mesh.element_id, channel.name] = number
-                for keyframe in channel.keyframes:
-                    target = _target(keyframe, self.names[number], number, geometry, bind, len(mesh.vertices))
-                    if target is not None:
-                        found.append(target)
+        for channel in mesh.channels:
+            number = self._number(channel)
+            # Files before version 6000 key the mesh, under the name of the shape.
+            self.channel_of[mesh.element, channel.name] = number
+            for shape in channel.keyframes:
+                target = _target(scene, shape, self.names[number], number, geometry, bind, mesh.points)
+                if target is not None:
+                    found.append(target)
         return tuple(found)
 
-    def _number(self, channel: UfbxObject) -> int:
-        number = self._numbers.get(channel.element_id)
+    def _number(self, channel: PlainChannel) -> int:
+        number = self._numbers.get(channel.element)
         if number is None:
-            number = self._numbers[channel.element_id] = len(self.names)
-            self.channel_of[channel.element_id, "DeformPercent"] = number
+            number = self._numbers[channel.element] = len(self.names)
+            self.channel_of[channel.element, "DeformPercent"] = number
             self.names.append(channel.name or f"morph_{number}")
-            weight = float(channel.weight)
-            self.defaults.append(weight if np.isfinite(weight) else 0.0)
+            self.defaults.append(channel.weight or 0.0)
         return number
 
 
 def _target(
-    keyframe: UfbxObject, name: str, channel: int, geometry: FbxGeometry, bind: Array | None, points: int
+    scene: PlainScene,
+    shape: PlainShape,
+    name: str,
+    channel: int,
+    geometry: FbxGeometry,
+    bind: Array | None,
+    points: int,
 ) -> MorphTarget | None:
-    shape, full = keyframe.shape, float(keyframe.target_weight)
-    if not np.isfinite(full) or full == 0:
+    full = shape.full_weight
+    if not full:
         return None
-    where = integers(shape.offset_vertices)
+    where = scene.integers(shape.vertices)
     n = len(where)
-    positions = _offsets(shape.position_offsets, n)
-    normals = _offsets(shape.normal_offsets, n) if len(shape.normal_offsets) else None
-    share = reals(shape.offset_weights)
+    positions = _offsets(scene.reals(shape.positions, 3), n)
+    given = scene.reals(shape.normals, 3)
+    normals = _offsets(given, n) if len(given) else None
+    share = scene.reals(shape.weights)
     if len(share) == n and n:
         positions = positions * np.nan_to_num(share)[:, None]
     if bind is not None:
@@ -197,7 +202,7 @@ def _target(
     vertices = np.flatnonzero(moved[geometry.control])
     control = geometry.control[vertices]
     return MorphTarget(
-        name if not shape.name else shape.name,
+        shape.name or name,
         channel,
         dense[control].astype(np.float32),
         None if dense_normals is None else dense_normals[control].astype(np.float32),
@@ -206,6 +211,6 @@ def _target(
     )
 
 
-def _offsets(items: UfbxObject, count: int) -> Array:
-    values = np.nan_to_num(reals(items, 3), posinf=0.0, neginf=0.0)[:count]
+def _offsets(given: Array, count: int) -> Array:
+    values = np.nan_to_num(given, posinf=0.0, neginf=0.0)[:count]
     return np.concatenate([values, np.zeros((count - len(values), 3))])

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.io.fbx.keys import FbxKeys, at
-from marrow.io.fbx.ufbx_binding import UfbxObject
+from marrow.io.fbx.plain_scene import PlainScene, PlainStack
 from marrow.math import quaternion
 from marrow.model.clip import Path
 
 __all__ = ["Swing", "Unkeyed", "read_unkeyed", "swung"]
 
 Array = NDArray[Any]
-_PIVOTS = ("RotationPivot", "ScalingOffset", "ScalingPivot")
+_PIVOTS = {"RotationPivot", "ScalingOffset", "ScalingPivot", "RotationOffset"}
 
 
 @dataclass(frozen=True)
@@ -39,58 +39,55 @@ class Swing:
 
 @dataclass(frozen=True)
 class Unkeyed:
-    """`still`: nodes (by ufbx number) and paths that keep their static value. `swinging`: nodes whose
+    """`still`: nodes (by their index) and paths that keep their static value. `swinging`: nodes whose
     translation has no keys but follows from how they turn about their pivots."""
 
     still: dict[int, list[Path]]
     swinging: dict[int, Swing]
 
 
-def read_unkeyed(scene: UfbxObject, stack: UfbxObject) -> Unkeyed:
+def read_unkeyed(scene: PlainScene, stack: PlainStack) -> Unkeyed:
     """What the stack does not key, nodes that inherit scale apart: they depend on more than themselves."""
+    document = scene.document
     animated: dict[int, set[str]] = {}
-    for layer in stack.layers:
-        for prop in layer.anim_props:
-            animated.setdefault(prop.element.element_id, set()).add(prop.prop_name)
-    unit = float(scene.metadata.geometry_scale)
+    for element, name in stack.animated:
+        animated.setdefault(element, set()).add(name)
+    unit = document.unit if document.unit is not None else np.nan
     found = Unkeyed({}, {})
-    for node in scene.nodes:
-        names = animated.get(node.element_id, set())
-        if _inherits_scale(node):
+    rest = scene.reals(document.rest, 10)
+    for i, node in enumerate(document.nodes):
+        names = animated.get(node.element, set())
+        if _inherits_scale(scene, i):
             continue
-        still = found.still.setdefault(node.typed_id, [])
+        still = found.still.setdefault(i, [])
         if "Lcl Scaling" not in names:
             still.append("scale")
-        if "Lcl Translation" in names or names & {*_PIVOTS, "RotationOffset"}:
+        if "Lcl Translation" in names or names & _PIVOTS:
             continue
-        pivots = [_vector(node, name) * unit for name in _PIVOTS]
-        if not any(p.any() for p in pivots):
+        if node.pivots < 0:
             still.append("translation")
-        elif int(scene.metadata.mirror_axis) == 0:
-            t = node.local_transform
-            found.swinging[node.typed_id] = Swing(*(np.array(v) for v in t), *pivots)
+        elif not document.mirrored:
+            t = rest[i]
+            found.swinging[i] = Swing(t[:3], t[3:7], t[7:], *(scene.reals(node.pivots, 3) * unit))
     return found
 
 
-def _inherits_scale(node: UfbxObject) -> bool:
-    parent = node.parent
-    if node.is_scale_helper or node.scale_helper is not None or int(node.inherit_mode) != 0:
+def _inherits_scale(scene: PlainScene, at: int) -> bool:
+    nodes = scene.document.nodes
+    node = nodes[at]
+    if node.scale_helper or node.scaled_by_helper or node.inherits:
         return True
-    return parent is not None and (bool(parent.is_scale_compensate_parent) or parent.scale_helper is not None)
+    above = nodes[node.parent] if node.parent >= 0 else None
+    return above is not None and (above.compensates or above.scaled_by_helper)
 
 
-def _vector(node: UfbxObject, name: str) -> Array:
-    prop = node.props.find_prop(name)
-    return np.array(prop.value_vec4[:3] if prop is not None else (0.0, 0.0, 0.0))
-
-
-def swung(swing: Swing, rotation: FbxKeys, scale: FbxKeys, step: float) -> FbxKeys:
+def swung(swing: Swing, rotation: FbxKeys, scale: FbxKeys | None, step: float) -> FbxKeys:
     """The translation of a swinging node at the times of its other keys, and every `step` seconds between.
 
     FBX composes `T Roff Rp R Rp^-1 Soff Sp S Sp^-1`; the part that moves with R and S is `R (-Rp + Soff + Sp
     - S Sp)`.
     """
-    times = np.union1d(rotation.times, scale.times)
+    times = np.union1d(rotation.times, scale.times) if scale is not None else np.unique(rotation.times)
     if len(times) > 1:
         between = np.arange(times[0], times[-1], max(step, (times[-1] - times[0]) / 1e6))
         times = np.union1d(times, between)
@@ -102,6 +99,6 @@ def swung(swing: Swing, rotation: FbxKeys, scale: FbxKeys, step: float) -> FbxKe
         return quaternion.rotate(turn, inner)
 
     turn = at(rotation, times, True) if len(rotation.times) else swing.rotation[None]
-    stretch = at(scale, times, False) if len(scale.times) else swing.scale[None]
+    stretch = at(scale, times, False) if scale is not None and len(scale.times) else swing.scale[None]
     moved = swing.translation + arm(turn, stretch) - arm(swing.rotation, swing.scale)
     return FbxKeys(times, np.broadcast_to(moved, (len(times), 3)))

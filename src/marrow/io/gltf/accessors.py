@@ -76,6 +76,11 @@ class Accessors:
         if accessor.type != kind:
             raise self.refuse(f"expected {kind}, got {accessor.type}", f"accessors[{index}]")
         if found is None:
+            run = self.packed(index, kind)
+            if run is not None:
+                self._budget.charge(run.nbytes, f"accessors[{index}]")
+                found = self._floats[index] = run.reshape(accessor.count, WIDTHS[kind])
+                return found
             raw = self.raw(index)
             if raw.dtype == np.float32:
                 found = raw
@@ -98,17 +103,20 @@ class Accessors:
             return None
         size *= accessor.count
         begin = view.byteOffset + accessor.byteOffset
-        words = self._words(view.buffer)
+        words = self._word_data.get(view.buffer)
+        if words is None:
+            words = self._words(view.buffer)
         if begin % 4 or accessor.byteOffset + size > view.byteLength or begin + size > 4 * len(words):
+            return None
+        if view.byteOffset + view.byteLength > len(self._buffer_data[view.buffer]):
             return None
         return words[begin // 4 : (begin + size) // 4]
 
     def _words(self, index: int) -> Array:
         """A whole buffer as float32."""
-        found = self._word_data.get(index)
-        if found is None:
-            data = self.buffer(index, f"buffers[{index}]")
-            found = self._word_data[index] = np.frombuffer(data[: len(data) // 4 * 4], "<f4")
+        data = self.buffer(index, f"buffers[{index}]")
+        found = self._word_data[index] = np.frombuffer(data[: len(data) // 4 * 4], "<f4")
+        found.flags.writeable = False
         return found
 
     def integers(self, index: int, kind: str) -> Array:

@@ -22,6 +22,7 @@ from marrow.io.gltf.schema import Animation, Sampler
 from marrow.io.gltf.track_notes import as_noted
 from marrow.math.elementary import dot
 from marrow.model import Clip, Curve, Event, Skeleton, Tracks
+from marrow.model._asset import trusted
 from marrow.model._validate import owned
 from marrow.model.clip import INTERPOLATIONS, PATHS, TRACK_DTYPE, value_sizes
 
@@ -32,6 +33,7 @@ _INTERPOLATIONS = {"STEP": 0, "LINEAR": 1, "CUBICSPLINE": 2}
 _PATHS = {"translation": 0, "rotation": 1, "scale": 2}
 _KINDS = ("VEC3", "VEC4", "VEC3", "SCALAR")
 _WIDTHS = (3, 4, 3)
+PLAIN = ClipNotes()
 STEP, LINEAR, CUBIC = range(len(INTERPOLATIONS))
 TRANSLATION, ROTATION, SCALE, MORPH = range(len(PATHS))
 
@@ -69,17 +71,20 @@ def read_clips(
     for i, animation in enumerate(ctx.document.animations):
         place = f"animations[{i}]"
         noted = notes.read(animation.extras, ClipNotes, ctx.report, place)
-        tracks = reader.tracks(animation, noted, skeleton, place)
+        plain = None if noted != PLAIN or i in pointers else reader.plain_tracks(animation, place)
         wanted = animation.name or f"clip_{i}"
+        if plain is not None:
+            tracks, last = plain
+            name = _claimed(ctx, names, wanted)
+            clips[i] = trusted(Clip, name=name, skeleton=skeleton, tracks=tracks, duration=last)
+            continue
+        tracks = reader.tracks(animation, noted, skeleton, place)
         pointed = pointer_curves(ctx, tree, animation, pointers[i]) if i in pointers else []
         if not len(tracks) and not noted.still and not pointed:
             ctx.report.add("dropped", wanted, "the animation moves nothing")
             continue
-        name = names.claim(wanted)
-        if name != wanted:
-            ctx.report.add("repaired", wanted, f"another clip has this name; this one is called {name!r}")
         clip = Clip(
-            name,
+            _claimed(ctx, names, wanted),
             skeleton,
             tracks,
             duration=_positive(noted.duration),  # type: ignore[arg-type]
@@ -92,8 +97,16 @@ def read_clips(
         last = max((float(c.times[-1]) for c in curves.values()), default=0.0)
         if noted.duration is None and last > clip.duration:
             clip = clip.replace(duration=last)
-        clips[i] = clip.replace(events=_events_inside(clip, noted, ctx), curves=tuple(curves.values()))
+        events = _events_inside(clip, noted, ctx)
+        clips[i] = clip.replace(events=events, curves=tuple(curves.values())) if events or curves else clip
     return clips
+
+
+def _claimed(ctx: Context, names: UniqueNames, wanted: str) -> str:
+    name = names.claim(wanted)
+    if name != wanted:
+        ctx.report.add("repaired", wanted, f"another clip has this name; this one is called {name!r}")
+    return name
 
 
 def _events_inside(clip: Clip, noted: ClipNotes, ctx: Context) -> tuple[Event, ...]:
@@ -138,6 +151,7 @@ class _Reader:
     def __init__(self, ctx: Context, tree: Tree, channels: MorphChannels) -> None:
         self._ctx, self._tree, self._channels = ctx, tree, channels
         self._times: dict[int, tuple[Array, Array | None]] = {}
+        self._clocks: dict[int, Array | None] = {}
 
     def tracks(self, animation: Animation, noted: ClipNotes, skeleton: Skeleton, place: str) -> Tracks:
         found = Tracks.pack(()) if noted.still else self._of_channels(animation, place)
@@ -151,9 +165,6 @@ class _Reader:
 
     def _of_channels(self, animation: Animation, place: str) -> Tracks:
         rows = _Rows()
-        plain = self._plain(animation)
-        if plain is not None:
-            return self._packed(plain, place)
         seen: set[tuple[int, int]] = set()
         lost = 0
         for c, channel in enumerate(animation.channels):
@@ -181,38 +192,86 @@ class _Reader:
             )
         return self._packed(rows, place)
 
-    def _plain(self, animation: Animation) -> _Rows | None:
-        """All tracks at once, where every channel is what nearly all exporters write: packed floats that move a
-        joint, with increasing times. None where one is not: then each is read, and mended, by itself.
-        """
-        rows, joint_of, samplers = _Rows(), self._tree.joint_of, animation.samplers
+    def plain_tracks(self, animation: Animation, place: str) -> tuple[Tracks, float] | None:
+        """All tracks at once and when the last ends, where every channel is what nearly all exporters write: packed floats
+        with increasing times that move a joint or the morphs of a mesh. None where one is not: then each is read, and
+        mended, by itself."""
+        joint_of, samplers, clocks = self._tree.joint_of, animation.samplers, self._clocks
         packed, seen = self._ctx.accessors.packed, set()
-        clocks: dict[int, Array | None] = {}  # most tracks share their times
+        rows: list[tuple[int, int, int, int, int]] = []
+        all_times: list[Array] = []
+        all_values: list[Array] = []
+        rotations: list[Array] = []
         for channel in animation.channels:
             target = channel.target
-            path = _PATHS.get(target.path)
-            joint = None if target.node is None else joint_of.get(target.node)
-            if path is None or joint is None or channel.sampler >= len(samplers) or (joint, path) in seen:
+            path, node = _PATHS.get(target.path, MORPH), target.node
+            if channel.sampler >= len(samplers) or node is None:
                 return None
-            seen.add((joint, path))
             sampler = samplers[channel.sampler]
-            interpolation = _INTERPOLATIONS.get(sampler.interpolation)
-            if sampler.input not in clocks:
-                clocks[sampler.input] = self._plain_times(sampler.input)
-            times, values = clocks[sampler.input], packed(sampler.output, _KINDS[path])
+            interpolation, clock = _INTERPOLATIONS.get(sampler.interpolation), sampler.input
+            if clock not in clocks:  # most tracks share their times
+                clocks[clock] = packed(clock, "SCALAR")
+            times, values = clocks[clock], packed(sampler.output, _KINDS[path])
             if interpolation is None or times is None or values is None:
                 return None
-            if len(values) != len(times) * _WIDTHS[path] * (3 if interpolation == CUBIC else 1):
+            keys, per_key = len(times), 3 if interpolation == CUBIC else 1
+            if path == MORPH:
+                channels = self._plain_channels(target.path, node)
+                if channels is None or not keys or len(values) != keys * per_key * len(channels):
+                    return None
+                for morph, track in zip(channels, values.reshape(-1, len(channels)).T):
+                    seen.add((morph, MORPH))
+                    rows.append((morph, MORPH, interpolation, keys, keys * per_key))
+                    all_times.append(times)
+                    all_values.append(track)
+                continue
+            joint, size = joint_of.get(node), len(values)
+            if joint is None or not keys or size != keys * _WIDTHS[path] * per_key:
                 return None
-            rows.add(joint, path, interpolation, times, values)
-        self._ctx.budget.charge(2 * sum(a.nbytes for a in (*rows.times, *rows.values)), "animations")
-        return rows
-
-    def _plain_times(self, index: int) -> Array | None:
-        times = self._ctx.accessors.packed(index, "SCALAR")
-        if times is None or not len(times) or not np.isfinite(times).all():
+            seen.add((joint, path))
+            rows.append((joint, path, interpolation, keys, size))
+            all_times.append(times)
+            all_values.append(values)
+            if path == ROTATION and interpolation != CUBIC:
+                rotations.append(values)
+        if not rows or len(seen) < len(rows):
             return None
-        return times if (times[1:] > times[:-1]).all() else None
+        return self._joined(rows, all_times, all_values, rotations, place)
+
+    def _plain_channels(self, path: str, node: int) -> list[int] | None:
+        """The morph channels of a node, where each is one target's own."""
+        channels = self._channels.of_node.get(node)
+        return None if path != "weights" or node in self._channels.full_weights else channels
+
+    def _joined(
+        self,
+        rows: list[tuple[int, int, int, int, int]],
+        all_times: list[Array],
+        all_values: list[Array],
+        rotations: list[Array],
+        place: str,
+    ) -> tuple[Tracks, float] | None:
+        """Tracks end to end: target, path, interpolation, keys and size of each, and the keys of those that turn joints;
+        None where numbers are damaged."""
+        columns = np.array(rows, np.int64).T
+        self._ctx.budget.charge(8 * int(columns[3:].sum()), "animations")
+        times, values = np.concatenate(all_times), np.concatenate(all_values)
+        table = np.zeros(len(rows), TRACK_DTYPE)
+        for name, column in zip(("target", "path", "interpolation", "keys"), columns):
+            table[name] = column
+        ends = np.cumsum(columns[3:], axis=1)
+        table["time_start"][1:], table["value_start"][1:] = ends[:, :-1]
+        grows = times[1:] > times[:-1]
+        grows[ends[0, :-1] - 1] = True  # from the last key of a track to the first of the next
+        if not (grows.all() and np.isfinite(times).all() and np.isfinite(values).all()):
+            return None
+        if rotations:
+            keys = np.concatenate(rotations).reshape(-1, 4)
+            if (np.abs(dot(keys, keys) - np.float32(1)) > EXACT_UNIT).any():
+                self._normalize_rotations(table, columns[4], values, place)
+        if self._ctx.scale != 1:
+            values[np.repeat(columns[1] == TRANSLATION, columns[4])] *= np.float32(self._ctx.scale)
+        return Tracks.trusted(table, times, values), float(times[ends[0] - 1].max(initial=0.0))
 
     def _add(self, rows: _Rows, sampler: Sampler, node: int, path: int, place: str) -> None:
         interpolation = _INTERPOLATIONS.get(sampler.interpolation)

@@ -55,7 +55,7 @@ def read_extras(
     joints = [reader.read(nodes[n].extras) for n in tree.nodes]
     if coverage is not None:
         joints = [_without(value, COVERAGE, coverage) for value in joints]
-    reader.keep("joints", _by_name(tree.names(ctx), joints))
+    reader.keep("joints", _by_name(tree.names, joints))
     names = [mesh.name for mesh, _ in meshes]
     shown = [nodes[n] for _, n in meshes]
     reader.keep(
@@ -63,7 +63,7 @@ def read_extras(
         _by_name(names, [reader.read(document.meshes[n.mesh or 0].extras, TARGET_NAMES) for n in shown]),
     )
     skins = [None if n.skin is None else document.skins[n.skin] for n in shown]
-    joint_names = tree.names(ctx)
+    joint_names = tree.names
     roots = [
         None if s is None else tree.joint_of.get(-1 if s.skeleton is None else s.skeleton) for s in skins
     ]
@@ -109,8 +109,10 @@ class _Reader:
 
     def read(self, raw: Raw, own: str = KEY) -> Any:
         """The value of one `extras` without what is marrow's; None where nothing is left."""
+        if raw is NOTHING:
+            return None
         data = bytes(raw)
-        if raw is NOTHING or not data:
+        if not data:
             return None
         self._left -= len(data)
         try:

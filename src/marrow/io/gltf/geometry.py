@@ -6,7 +6,6 @@ glTF mesh share its arrays.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -36,7 +35,8 @@ from marrow.io.gltf.schema import MeshDef, MeshExtras
 from marrow.io.gltf.skins import Skins, Weighting, settle_weights
 from marrow.io.gltf.variants import read_mappings
 from marrow.model import Mesh, MorphTarget, Section
-from marrow.model._validate import owned, set_fields
+from marrow.model._asset import twin
+from marrow.model._validate import owned
 
 __all__ = ["MorphChannels", "given_names", "read_channels", "read_meshes"]
 
@@ -134,6 +134,7 @@ def read_meshes(
     skins = Skins(ctx, tree)
     parts: dict[int, list[_Part]] = {}
     made: dict[tuple[int, int, int | None], Mesh] = {}
+    shapes: dict[tuple[int, int], Mesh] = {}
     found: list[tuple[int, Mesh, int]] = []
     document = ctx.document
     hidden = hidden_nodes(ctx)
@@ -160,23 +161,28 @@ def read_meshes(
                 bound = skins.bind(node.skin, part.weighting, V, followed, f"nodes[{n}]")
                 if part.box is not None:
                     bound["inverse_bind"] = owned(part.box.unfolded(bound["inverse_bind"], ctx.scale))
-                mesh = made[key] = _build(part, bound)
+                like = shapes.get((index, p))
+                if (
+                    like is not None
+                    and part.weighting is not None
+                    and bound["joints"] is part.weighting.joints
+                ):
+                    # Another skin for what was checked with the first.
+                    mesh = twin(like, joint_list=bound["joint_list"], inverse_bind=bound["inverse_bind"])
+                else:
+                    mesh = _build(part, bound)
+                    if part.weighting is not None and bound["joints"] is part.weighting.joints:
+                        shapes[index, p] = mesh
+                made[key] = mesh
             changes: dict[str, Any] = {"node": hung, "visible": noted.visible and n not in hidden}
             if part.vertices.deltas and n in channels.of_node:
                 changes["morph_targets"] = _targets(part, n, channels)
             changes |= skins.follow(node.skin, part.weighting, followed)
-            found.append((len(found) if noted.order is None else noted.order, _instance(mesh, changes), n))
+            # Its arrays were checked once; to check them again for each of a thousand nodes would be all that loading does.
+            found.append((len(found) if noted.order is None else noted.order, twin(mesh, **changes), n))
     if any(tree.notes[n].order is not None for n in tree.mesh_nodes):
         found.sort(key=lambda item: item[0])
     return tuple(mesh for _, mesh, _ in found), tuple(n for _, _, n in found)
-
-
-def _instance(mesh: Mesh, changes: dict[str, Any]) -> Mesh:
-    """The same mesh under another node. Its arrays were checked once; checking them again for each of a
-    thousand instances would be all that loading does."""
-    twin = copy.copy(mesh)
-    set_fields(twin, **changes)
-    return twin
 
 
 def _build(part: _Part, bound: dict[str, Any]) -> Mesh:
@@ -332,12 +338,13 @@ def _box(noted: MeshNotes) -> Box | None:
 
 
 def _joined(ctx: Context, blocks: list[PrimitiveVertices], place: str) -> PrimitiveVertices:
+    if len(blocks) == 1:
+        return blocks[0]
+
     def join(pick: Callable[[PrimitiveVertices], Array | None]) -> Array | None:
         arrays = [a for a in map(pick, blocks) if a is not None]
         if len(arrays) < len(blocks):
             return None
-        if len(arrays) == 1:
-            return arrays[0]
         ctx.budget.charge(sum(a.nbytes for a in arrays), place)
         return owned(np.concatenate(arrays))
 
@@ -376,8 +383,6 @@ def _widened(values: Array | None, V: int, K: int, dtype: Any) -> Array:
 
 def _joined_delta(ctx: Context, blocks: list[PrimitiveVertices], t: int, place: str) -> Delta:
     deltas = [b.deltas[t] if t < len(b.deltas) else Delta() for b in blocks]
-    if len(blocks) == 1:
-        return deltas[0]
     out = Delta()
     starts = np.cumsum([0, *(len(b.positions) for b in blocks)])
     if all(d.vertices is not None for d in deltas) and len({d.kinds for d in deltas}) == 1:
@@ -389,8 +394,11 @@ def _joined_delta(ctx: Context, blocks: list[PrimitiveVertices], t: int, place: 
     for name in ("positions", "normals", "tangents"):
         if all(getattr(d, name) is None for d in deltas):
             continue
-        V = sum(len(b.positions) for b in blocks)
+        V = int(starts[-1])
         ctx.budget.charge(V * 12, place)
+        if all(d.vertices is None and getattr(d, name) is not None for d in deltas):
+            setattr(out, name, owned(np.concatenate([getattr(d, name) for d in deltas])))
+            continue
         whole, start = np.zeros((V, 3), np.float32), 0
         for block, d in zip(blocks, deltas):
             rows = whole[start : start + len(block.positions)]

@@ -50,7 +50,7 @@ class Budget:
 
     def charge(self, size: int, place: str) -> None:
         self.used += size
-        if self.used > self.most:
+        if self.used > BASE_DECODED_BYTES and self.used > self.most:
             raise ResourceLimitError(
                 f"unpacks to more than {self.most >> 20} MiB, which is what marrow makes of a file of {self.size:,} bytes",
                 path=self.path,

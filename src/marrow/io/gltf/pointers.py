@@ -39,7 +39,7 @@ def pointer_curves(
     ctx: Context, tree: Tree, animation: Animation, channels: list[PointerChannel]
 ) -> list[Curve]:
     """The curves of an animation; what points at anything else is reported."""
-    names = tree.names(ctx)
+    names = tree.names
     out: list[Curve] = []
     for channel in channels:
         visible = _VISIBLE.fullmatch(channel.pointer)

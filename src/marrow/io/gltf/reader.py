@@ -77,7 +77,7 @@ def _read(source: Source, options: LoadOptions) -> Character:
     vrm = read_vrm(ctx, tree, channels)
     motion = read_vrma(ctx, VrmReader(ctx, tree, channels))
     skeleton = Skeleton(
-        tree.names(ctx),
+        tree.names,
         np.array(tree.parents, np.int32),
         Pose(*rest_transforms(ctx, tree), np.array(channels.rest, np.float32)),
         tuple(channels.names),

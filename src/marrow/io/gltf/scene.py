@@ -16,7 +16,7 @@ from marrow.io.gltf.context import Context
 from marrow.io.gltf.limits import MAX_LISTED, limit
 from marrow.io.gltf.notes import NodeNotes, SceneNotes
 from marrow.io.gltf.plain import NOTED_DEPTH, check_depth
-from marrow.io.gltf.schema import NodeDef, SceneDef
+from marrow.io.gltf.schema import NOTHING, NodeDef, SceneDef
 from marrow.math import affine, quaternion, transform
 from marrow.math.elementary import dot
 from marrow.model import Socket
@@ -41,10 +41,7 @@ class Tree:
     notes: dict[int, NodeNotes]
     scene_notes: SceneNotes
     scene: SceneDef | None = None
-
-    def names(self, ctx: Context) -> tuple[str, ...]:
-        nodes = ctx.document.nodes
-        return tuple(nodes[n].name or f"node_{n}" for n in self.nodes)
+    names: tuple[str, ...] = ()
 
 
 def read_tree(ctx: Context, apart: Set[int] = frozenset()) -> Tree:
@@ -81,8 +78,9 @@ def read_tree(ctx: Context, apart: Set[int] = frozenset()) -> Tree:
     cameras = sum(nodes[n].camera is not None for n in tree.nodes)
     if cameras:
         ctx.report.add("dropped", "cameras", f"{cameras} nodes carry a camera, which is not kept")
-    twice = [name for name, count in Counter(tree.names(ctx)).items() if count > 1]
-    if twice:
+    tree.names = tuple([nodes[n].name or f"node_{n}" for n in tree.nodes])
+    if len(set(tree.names)) < len(tree.names):
+        twice = [name for name, count in Counter(tree.names).items() if count > 1]
         shown = ", ".join(map(repr, twice[:5])) + (", ..." if len(twice) > 5 else "")
         ctx.report.add(
             "warning", "nodes", f"several joints share a name: {shown}; the first of them answers to it"
@@ -156,7 +154,8 @@ def _walk(ctx: Context, tree: Tree, roots: list[int], only: set[int] | None) -> 
             raise ctx.refuse("is reached twice in the scene", f"nodes[{n}]")
         visited.add(n)
         node = nodes[n]
-        noted = notes.read(node.extras, NodeNotes, ctx.report, f"nodes[{n}]")
+        extras = node.extras
+        noted = NodeNotes() if extras is NOTHING else notes.read(extras, NodeNotes, ctx.report, f"nodes[{n}]")
         if noted.joint or not _may_be_skipped(node, noted, parent):
             tree.joint_of[n] = len(tree.nodes)
             tree.nodes.append(n)
@@ -167,8 +166,8 @@ def _walk(ctx: Context, tree: Tree, roots: list[int], only: set[int] | None) -> 
             tree.mesh_nodes.append(n)
         tree.notes[n] = noted
         below = tree.joint_of.get(n, -1)
-        children = node.children or ()
-        stack.extend((c, below) for c in reversed(children) if only is None or c in only)
+        if node.children:
+            stack.extend([(c, below) for c in reversed(node.children) if only is None or c in only])
 
 
 def _reorder(ctx: Context, tree: Tree, wanted: list[int]) -> None:
@@ -231,7 +230,9 @@ def rest_transforms(ctx: Context, tree: Tree) -> tuple[Array, Array, Array]:
             "repaired", "nodes", f"{int((off > UNIT_TOLERANCE).sum())} rotations were not of unit length"
         )
     # What float32 rounding explains stays as the file has it.
-    r = np.where((off > 1e-6)[:, None], quaternion.normalize(r), r)
+    wrong = off > 1e-6
+    if wrong.any():
+        r = np.where(wrong[:, None], quaternion.normalize(r), r)
     with np.errstate(over="ignore"):
         parts = [a.astype(np.float32) for a in (t * ctx.scale, r, s)]
     if not all(np.isfinite(a).all() for a in parts):

@@ -12,7 +12,6 @@ from marrow.io.gltf.context import Context
 from marrow.io.gltf.primitives import PrimitiveVertices
 from marrow.io.gltf.scene import Tree
 from marrow.math import affine
-from marrow.math.elementary import dot
 from marrow.model import normalize_weights
 from marrow.model._validate import owned
 from marrow.model.mesh import WEIGHT_SUM_TOLERANCE
@@ -46,14 +45,15 @@ def settle_weights(
     if joints is None or weights is None or not len(weights):
         return None
     bare: Array | None = None
-    precise = weights.astype(np.float64)
-    total = dot(precise, np.ones(weights.shape[1]))
+    total = weights[:, 0].astype(np.float64)
+    for column in weights.T[1:]:
+        total += column
     off = np.abs(total - 1)
     wrong = ~(off <= (WEIGHT_SUM_TOLERANCE if settled else EXACT_SUM))
     if float(weights.min()) < 0:
         wrong |= (weights < 0).any(axis=1)
     if wrong.any():
-        mended, none = normalize_weights(precise)
+        mended, none = normalize_weights(weights.astype(np.float64))
         weights = np.where(wrong[:, None], mended, weights)
         if none.any():
             bare = np.flatnonzero(none)
@@ -71,10 +71,9 @@ def settle_weights(
         K -= 1
     if weights.shape[1] > K:
         joints, weights = joints[:, :K], np.ascontiguousarray(weights[:, :K])
-    joints = joints.astype(
-        np.uint32 if joints.dtype == np.uint32 and int(joints.max()) > 0xFFFF else np.uint16
-    )
-    return Weighting(joints, weights, bare, int(joints.max()))
+    top = int(joints.max())
+    joints = joints.astype(np.uint32 if joints.dtype == np.uint32 and top > 0xFFFF else np.uint16)
+    return Weighting(joints, weights, bare, top)
 
 
 class Skins:

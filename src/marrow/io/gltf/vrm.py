@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -64,8 +65,11 @@ class VrmReader:
 
     def __init__(self, ctx: Context, tree: Tree, channels: MorphChannels) -> None:
         self.ctx, self.tree, self.channels = ctx, tree, channels
-        self.names = tree.names(ctx)
-        self._counts = Counter(self.names)
+        self.names = tree.names
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(self.names)
 
     def joint(self, node: Any) -> str | int | None:
         """A node by its joint's name, or by index where that is not the name of it alone; None where there is none."""

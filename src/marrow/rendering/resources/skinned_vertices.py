@@ -72,9 +72,7 @@ class _CpuLevel:
         self.instances = members
         if not len(members) or not self.character.vertex_count:
             return
-        chosen = matrices[members]
-        if self.slots is not None:
-            chosen = chosen[:, self.slots]
+        chosen = self._chosen(matrices, members)
         weights = None if morphs is None else morphs[members]
         if self._drawn is not None and _same(self._drawn, (chosen, weights)):
             return
@@ -101,6 +99,15 @@ class _CpuLevel:
                     pages.buffers[page].write(array)
         self._drawn = chosen, weights
 
+    def _chosen(self, matrices: Array, members: Array) -> Array:
+        """The matrices of some instances, for the joints of this level."""
+        if self.slots is None:
+            return matrices[members]
+        N, P = matrices.shape[:2]
+        rows = np.ascontiguousarray(matrices).reshape(N * P, 12)
+        places = members[:, None] * P + self.slots
+        return rows.take(places, 0).reshape(len(members), len(self.slots), 3, 4)
+
 
 class CpuSkin:
     """Vertices by `mw.skin`, uploaded; those of the last picture stay where nothing moved."""
@@ -121,6 +128,8 @@ class CpuSkin:
 
 
 def _same(a: tuple[Array, Array | None], b: tuple[Array, Array | None]) -> bool:
+    if len(a[0]) != len(b[0]) or not np.array_equal(a[0][0], b[0][0]):
+        return False  # what moves is told by the first: the rest need not be looked at
     return np.array_equal(a[0], b[0]) and (
         (a[1] is None and b[1] is None)
         or (a[1] is not None and b[1] is not None and np.array_equal(a[1], b[1]))

@@ -1,0 +1,23 @@
+"""The names of FBX properties that move or show a node, and how often motion is sampled at least. Both sides of the
+reader's process know them, so nothing is imported here."""
+
+from __future__ import annotations
+
+__all__ = ["MIN_RATE", "SHOWN", "TRANSFORMS"]
+
+MIN_RATE = 30.0
+SHOWN = "Visibility"
+# What may be keyed of a node and moves it.
+TRANSFORMS = frozenset(
+    {
+        "Lcl Translation",
+        "Lcl Rotation",
+        "Lcl Scaling",
+        "RotationOffset",
+        "RotationPivot",
+        "ScalingOffset",
+        "ScalingPivot",
+        "PreRotation",
+        "PostRotation",
+    }
+)

@@ -1,0 +1,73 @@
+"""Bodies whose rest pose is none: zeros of joint angles, turned axes, another up. Their motion shows what they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import marrow as mw
+from marrow.animation.kinematics import to_model
+from marrow.math import quaternion
+from marrow.motion.posture import model_rotations
+from marrow.motion.rig import find_rig
+
+UP_Z = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+
+
+def nonsense(clip: mw.Clip, seed: int, *, up_z: bool = False) -> mw.Clip:
+    """The same places at every moment, on joints whose axes are turned anyhow and whose rest pose is all zeros."""
+    skeleton, random = clip.skeleton, np.random.default_rng(seed)
+    own = quaternion.normalize(random.normal(size=(len(skeleton), 4)))
+    world = quaternion.from_matrix(UP_Z if up_z else np.eye(3))
+    times = np.arange(0.0, clip.duration, 1 / 30)
+    pose = clip.sample(times)
+    turned = quaternion.multiply(
+        quaternion.multiply(world, model_rotations(pose.rotation, skeleton.parents)), own
+    )
+    rotation = np.array(turned)
+    translation = np.array(pose.translation, np.float64)
+    for j, parent in enumerate(skeleton.parents.tolist()):
+        if parent >= 0:
+            rotation[:, j] = quaternion.multiply(quaternion.conjugate(turned[:, parent]), turned[:, j])
+            translation[:, j] = quaternion.rotate(quaternion.conjugate(own[parent]), translation[:, j])
+        else:
+            translation[:, j] = quaternion.rotate(world, translation[:, j])
+    rest = mw.Pose(
+        np.array(translation[0], np.float32),
+        np.tile(np.float32([0, 0, 0, 1]), (len(skeleton), 1)),
+        np.ones((len(skeleton), 3), np.float32),
+    )
+    zero = mw.Skeleton(list(skeleton.names), skeleton.parents, rest)
+    poses = mw.Pose(
+        translation.astype(np.float32), rotation.astype(np.float32), np.array(pose.scale, np.float32)
+    )
+    return mw.Clip.from_poses("again", zero, poses, times=times)
+
+
+def directions(clip: mw.Clip, times: np.ndarray) -> np.ndarray:
+    """Unit vectors along the bones of arms and legs, `(T, 8, 3)`, in model space."""
+    place = to_model(clip.skeleton, clip.sample(times))[..., 3].astype(np.float64)
+    chains = find_rig(clip.skeleton).chains
+    bones = [
+        chains[f"{s}_{limb}"][k : k + 2] for s in ("left", "right") for limb in ("arm", "leg") for k in (0, 1)
+    ]
+    way = np.stack([place[:, b] - place[:, a] for a, b in bones], axis=1)
+    return way / np.linalg.norm(way, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize(("name", "seed", "up_z"), [("walk", 1, False), ("run", 2, False), ("idle", 3, True)])
+def test_a_rest_pose_of_zeros_and_turned_axes_does_not_matter(name: str, seed: int, up_z: bool) -> None:
+    hero = mw.samples.mannequin()
+    clip = hero.clips[name]
+    made = mw.retarget(nonsense(clip, seed, up_z=up_z), hero, contacts=False)
+    times = np.arange(0.0, made.duration, 1 / 15)
+    cosine = (directions(made, times) * directions(clip, times)).sum(axis=-1)
+    angle = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
+    assert np.median(angle) < 1.5 and angle.max() < 8, (np.median(angle), angle.max())
+
+
+def test_the_report_says_which_pose_was_taken() -> None:
+    hero = mw.samples.mannequin()
+    clip = nonsense(hero.clips["walk"], 4)
+    tool = mw.Retargeter(clip.skeleton, hero, clip=clip)
+    assert any("stands the straightest" in line.message for line in tool.report.lines)
