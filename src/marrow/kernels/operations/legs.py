@@ -44,7 +44,7 @@ from marrow.kernels.operations.footholds import (
     towards,
 )
 from marrow.kernels.operations.legs_reference import reference_legs
-from marrow.kernels.operations.limbs import HEADER, keeps, ready_states, solve_limb
+from marrow.kernels.operations.limbs import HEADER, keeps, limb_frames, ready_states, solve_framed
 from marrow.kernels.operations.record import Operation
 from marrow.kernels.operations.spatial import (
     UP,
@@ -359,16 +359,6 @@ def follow_drop(kept, old, new, legs, vectors, short):
     kept[new + SURE] = 1.0
 
 
-def reach_for(rows, top, Jp, parents, legs, goals, rise):
-    """How far the pelvis must come down from `rise` over the pose so that all goals are reached."""
-    short = 0.0
-    for k in range(legs.count):
-        hip, goal = model_place(rows, top, Jp, parents, legs.upper[k]), vector_at(goals, 16 * k + 8)
-        reach, x, z = goals[16 * k + 7], goal[0] - hip[0], goal[2] - hip[2]
-        short = max(short, hip[1] + rise - goal[1] - math.sqrt(max(reach * reach - x * x - z * z, 0.0)))
-    return short
-
-
 def run_legs(work, n, top, at, time, weight):
     """Puts the feet of the pose at `top` where they belong."""
     rows, Jp, parents, vectors, goals = work.stack, work.Jp, work.parents, work.vectors[n], work.local
@@ -378,13 +368,13 @@ def run_legs(work, n, top, at, time, weight):
     if memory >= 0 and time < 1.0:
         ready_states(work.memory[n], memory, size, vectors[legs.header])
     # Where each foot should be, 16 numbers each: goal (3), turn (4), how far it may be from its hip; and goal (3) and turn (4) with
-    # all of its pitch.
-    root, u = (0.0, 0.0, 0.0), (0.0, 1.0)
+    # all of its pitch; and how far the worst one is too far away.
+    root, u, short = (0.0, 0.0, 0.0), (0.0, 1.0), -1e9
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
         here, g = v + 3 + LEG_VECTORS * k, 16 * k
-        hip, knee = model_place(rows, top, Jp, parents, upper), model_place(rows, top, Jp, parents, mid)
-        p, q = model_place(rows, top, Jp, parents, tip), model_rotation(rows, top, Jp, parents, tip)
+        frames = limb_frames(rows, top, Jp, parents, upper, mid, tip)
+        hip, knee, p, q = frames[0], frames[1], frames[2], frames[8]
         reach = max(
             length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee)))
         )
@@ -410,7 +400,10 @@ def run_legs(work, n, top, at, time, weight):
                 ball = plus(goal, turned(turned_q, legs.ball[k]))
                 if time < 1.0:
                     moved = minus(goal, p)
-                    toe = plus(model_point(rows, top, Jp, parents, legs.toes[k], legs.front[k]), moved)
+                    lands_x, lands_z = landing(vectors, here, legs.header)
+                    toe = goal
+                    if swings(lands_x, lands_z):
+                        toe = plus(model_point(rows, top, Jp, parents, legs.toes[k], legs.front[k]), moved)
                     heel = plus(goal, turned(turned_q, legs.back[k]))
                     follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe)
                 ground = plane_at(kept, new + GROUND)
@@ -439,7 +432,9 @@ def run_legs(work, n, top, at, time, weight):
             goals[g + 8 + c] = p[c] + weight * (pitched[c] - p[c])
         goals[g + 3], goals[g + 4], goals[g + 5], goals[g + 6] = turn
         goals[g + 11], goals[g + 12], goals[g + 13], goals[g + 14] = pitch
+        x, z = goals[g + 8] - hip[0], goals[g + 10] - hip[2]
         goals[g + 7] = reach
+        short = max(short, hip[1] - goals[g + 9] - math.sqrt(max(reach * reach - x * x - z * z, 0.0)))
     pelvis = legs.pelvis
     if pelvis >= 0:
         rise = 0.0
@@ -448,37 +443,37 @@ def run_legs(work, n, top, at, time, weight):
             old, new = memory + 1 + LEG_STATE * count, memory + 1 + size + LEG_STATE * count
             if time < 1.0:
                 follow_footholds(kept, old, new, legs, vectors, memory + 1 + size, root, u, goals[7])
-                short = reach_for(rows, top, Jp, parents, legs, goals, weight * kept[new + RISE])
                 # Who walks is midway between two feet when one comes down.
-                short = max(short, 0.5 * fall_ahead(kept, memory + 1 + size, legs))
-                follow_drop(kept, old, new, legs, vectors, short)
+                short = max(short + weight * kept[new + RISE], 0.5 * fall_ahead(kept, memory + 1 + size, legs))
+                follow_drop(kept, old, new, legs, vectors, max(short, 0.0))
             rise = weight * (kept[new + RISE] - min(kept[new + DROP], legs.most_drop))
             lean = weight * kept[new + LEAN]
             if legs.spine >= 0 and abs(lean) > 1e-6:
                 lean_spine(rows, top, Jp, parents, legs.spine, lean, u)
         else:
-            rise = -min(reach_for(rows, top, Jp, parents, legs, goals, 0.0), weight * legs.most_drop)
+            rise = -min(max(short, 0.0), weight * legs.most_drop)
         if abs(rise) > 1e-6:
             move_joint(rows, top, Jp, parents, pelvis, (0.0, rise, 0.0))
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
-        q, goal, g = model_rotation(rows, top, Jp, parents, tip), vector_at(goals, 16 * k), 16 * k
+        goal, g = vector_at(goals, 16 * k), 16 * k
+        frames = limb_frames(rows, top, Jp, parents, upper, mid, tip)
+        hip, p, over_tip, q = frames[0], frames[2], frames[7], frames[8]
         turn = (goals[g + 3], goals[g + 4], goals[g + 5], goals[g + 6])
         if what >= 4:
             # What is out of reach keeps its pitch.
-            hip, pitched = model_place(rows, top, Jp, parents, upper), vector_at(goals, g + 8)
+            pitched = vector_at(goals, g + 8)
             far, near = length_of(minus(goal, hip)), length_of(minus(pitched, hip))
             if far > goals[g + 7] and far > near + 1e-6:
                 part = min(max((goals[g + 7] - near) / (far - near), 0.0), 1.0)
                 goal = between(pitched, goal, part)
                 turn = mixed((goals[g + 11], goals[g + 12], goals[g + 13], goals[g + 14]), turn, part)
-        if length_of(minus(goal, model_place(rows, top, Jp, parents, tip))) > 1e-6:
-            solve_limb(
-                rows, top, Jp, parents, upper, mid, tip, goal, 0.0, math.pi, legs.stretch, True, legs.spare[k], False, UP, 1.0
+        if length_of(minus(goal, p)) > 1e-6:
+            over_tip = solve_framed(
+                rows, top, Jp, upper, mid, tip, frames, goal, 0.0, math.pi, legs.stretch, True, legs.spare[k], False, UP, 1.0
             )  # fmt: skip
         if turn[0] != 0.0 or turn[1] != 0.0 or turn[2] != 0.0:
-            above = model_rotation(rows, top, Jp, parents, parents[tip])
-            put_rotation(rows, top, Jp, tip, multiplied(conjugated(above), multiplied(turn, q)), weight)
+            put_rotation(rows, top, Jp, tip, multiplied(conjugated(over_tip), multiplied(turn, q)), weight)
 
 
 def mixed(a, b, part):

@@ -143,16 +143,69 @@ def ready_states(kept, at, size, stamp):
         kept[at] = stamp
 
 
+def part_of_chain(rows, top, Jp, parents, j, stop):
+    """What lies from joint `j` up to the joint `stop`, which is above it, without that: where j is and how it and its parent are
+    turned, in the frame of `stop`."""
+    p, q, over = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0)
+    first = True
+    while j >= 0 and j != stop:
+        r = local_rotation(rows, top, Jp, j)
+        if not first:
+            p = turned(r, (p[0] * rows[top + 7 * Jp + j], p[1] * rows[top + 8 * Jp + j], p[2] * rows[top + 9 * Jp + j]))
+            over = multiplied(r, over)
+        p = (p[0] + rows[top + j], p[1] + rows[top + Jp + j], p[2] + rows[top + 2 * Jp + j])
+        q = multiplied(r, q)
+        first = False
+        j = parents[j]
+    return p, q, over
+
+
+def scaled_turn(rows, top, Jp, j, r, p):
+    """A point in the frame of a joint that is turned by `r`, in that of its parent."""
+    p = turned(r, (p[0] * rows[top + 7 * Jp + j], p[1] * rows[top + 8 * Jp + j], p[2] * rows[top + 9 * Jp + j]))
+    return (p[0] + rows[top + j], p[1] + rows[top + Jp + j], p[2] + rows[top + 2 * Jp + j])
+
+
+def limb_frames(rows, top, Jp, parents, upper, mid, tip):
+    """A limb in model space, in one walk up its chain: where its three joints are, how each is turned, and how the parents of upper, mid
+    and tip are."""
+    c, q_tip, over_tip = part_of_chain(rows, top, Jp, parents, tip, mid)
+    b, q_mid, over_mid = part_of_chain(rows, top, Jp, parents, mid, upper)
+    # The tip in the frame of upper: through mid, and what is between them.
+    j, q = mid, (0.0, 0.0, 0.0, 1.0)
+    while j >= 0 and j != upper:
+        c = scaled_turn(rows, top, Jp, j, local_rotation(rows, top, Jp, j), c)
+        j = parents[j]
+    a, above = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
+    j, first = upper, True
+    while j >= 0:
+        r = local_rotation(rows, top, Jp, j)
+        b, c = scaled_turn(rows, top, Jp, j, r, b), scaled_turn(rows, top, Jp, j, r, c)
+        if first:
+            a, q = (rows[top + j], rows[top + Jp + j], rows[top + 2 * Jp + j]), r
+        else:
+            a, above = scaled_turn(rows, top, Jp, j, r, a), multiplied(r, above)
+        first = False
+        j = parents[j]
+    q_upper = multiplied(above, q)
+    over_mid, q_mid = multiplied(q_upper, over_mid), multiplied(q_upper, q_mid)
+    return a, b, c, above, q_upper, over_mid, q_mid, multiplied(q_mid, over_tip), multiplied(q_mid, q_tip)
+
+
 def solve_limb(rows, top, Jp, parents, upper, mid, tip, goal, least, most, stretch, keep, spare, has_pole, pole, weight):  # fmt: skip
     """Two-bone inverse kinematics on the pose at `top`; nothing where a bone has no length or the goal is none."""
-    a = model_place(rows, top, Jp, parents, upper)
-    b = model_place(rows, top, Jp, parents, mid)
-    c = model_place(rows, top, Jp, parents, tip)
+    frames = limb_frames(rows, top, Jp, parents, upper, mid, tip)
+    solve_framed(
+        rows, top, Jp, upper, mid, tip, frames, goal, least, most, stretch, keep, spare, has_pole, pole, weight
+    )
+
+
+def solve_framed(rows, top, Jp, upper, mid, tip, frames, goal, least, most, stretch, keep, spare, has_pole, pole, weight):  # fmt: skip
+    """The same for a limb whose `limb_frames` are known. Returns how the parent of its tip is turned then."""
+    a, b, c, above, q_upper, over_mid, q_mid, over_tip, q_tip = frames
     l1, l2 = length_of(minus(b, a)), length_of(minus(c, b))
     if not (l1 > 1e-9 and l2 > 1e-9 and math.isfinite(goal[0] + goal[1] + goal[2])):
-        return
-    above = model_rotation(rows, top, Jp, parents, parents[upper])
-    q_upper = multiplied(above, local_rotation(rows, top, Jp, upper))
+        return over_tip
     e1, e2 = unit_or(minus(b, a), (0.0, 1.0, 0.0)), unit_or(minus(c, b), (0.0, 1.0, 0.0))
     line = unit_or(minus(c, a), e1)
     # The plane it bends in now; a straight limb bends the way it was built to.
@@ -184,7 +237,7 @@ def solve_limb(rows, top, Jp, parents, upper, mid, tip, goal, least, most, stret
     if not has_pole:
         pole = turned(shortest_turn(line, u, normal), bow)
     elif not math.isfinite(pole[0] + pole[1] + pole[2]):
-        return
+        return over_tip
     p = unit_or(across(pole, u), perpendicular(u))
     cosine = (l1 * l1 + distance * distance - l2 * l2) / (2.0 * l1 * distance) if distance > 1e-9 else 0.0
     cosine = min(max(cosine, -1.0), 1.0)
@@ -198,14 +251,12 @@ def solve_limb(rows, top, Jp, parents, upper, mid, tip, goal, least, most, stret
     first = frame_turn(e1, normal, g1, new_normal)
     second = frame_turn(unit_or(turned(first, e2), e2), new_normal, g2, new_normal)
     both = multiplied(second, first)
-    before_mid = multiplied(first, model_rotation(rows, top, Jp, parents, parents[mid]))
-    before_tip = multiplied(both, model_rotation(rows, top, Jp, parents, parents[tip]))
-    q_mid = model_rotation(rows, top, Jp, parents, mid)
-    q_tip = model_rotation(rows, top, Jp, parents, tip)
+    before_mid, before_tip = multiplied(first, over_mid), multiplied(both, over_tip)
     put_rotation(rows, top, Jp, upper, multiplied(conjugated(above), multiplied(first, q_upper)), weight)
     put_rotation(rows, top, Jp, mid, multiplied(conjugated(before_mid), multiplied(both, q_mid)), weight)
     if keep:
         put_rotation(rows, top, Jp, tip, multiplied(conjugated(before_tip), q_tip), weight)
+    return before_tip
 
 
 def run_reach(work, n, top, at, time, weight):
