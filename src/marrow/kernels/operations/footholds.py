@@ -91,10 +91,10 @@ def one_if(test):
     return 1.0 if test else 0.0
 
 
-def support(vectors, at, sole, wide, most, steepest):
+def support(vectors, at, sole, wide, most, steepest, goes):
     """What the probes at `at` agree on: whether there is ground, its height below the ball, its slope along the sole and to
     its side, how far ahead the foot must go to stand on it; and whether its front has nothing below it, or its back. `sole` has heel,
-    ankle and toes as distances from the ball."""
+    ankle and toes as distances from the ball. A foot that stands goes nowhere."""
     heel, ankle, toe = sole
     h0, h1 = height_or_none(vectors[at], most), height_or_none(vectors[at + 1], most)
     inner, outer = height_or_none(vectors[at + 2], most), height_or_none(vectors[at + 3], most)
@@ -119,8 +119,8 @@ def support(vectors, at, sole, wide, most, steepest):
         chosen = c1
     elif h3 == best:
         chosen = c3
-        ahead = toe if e2 == 1.0 else 0.0
-    elif e0 == 1.0 and h1 > 0.5 * NOTHING:
+        ahead = toe if e2 == 1.0 and goes else 0.0
+    elif e0 == 1.0 and goes and h1 > 0.5 * NOTHING:
         # Only the heel is on what is higher: the foot goes ahead until it is not.
         chosen, ahead = c1, heel - ankle
     i0, i1, i2, i3 = one_if(chosen == 0.0), one_if(chosen == c1), one_if(chosen == c2), one_if(chosen == c3)

@@ -84,6 +84,8 @@ too short, how far it is down therefore and how fast, how far the spine leans an
 
 QUICK = 0.1
 """Feet are lifted faster than they follow the ground: by this part of the half-life."""
+STEEPEST = 1.0
+"""How steep what the pelvis follows at once may be."""
 SHORT_FOR = 0.8
 """Seconds in which a leg that was too short is half forgotten."""
 
@@ -227,14 +229,15 @@ def follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe):
     swinging = swings(lands_x, lands_z)
     # What is further away may be higher: stairs.
     most = legs.most_step + math.sqrt(lands_x * lands_x + lands_z * lands_z)
-    found, height, along, side, ahead, front, back = support(
-        vectors, here + SUPPORT, legs.sole[k], legs.wide[k], most, legs.steepest
-    )
-    at = sloped(ball[0] + lands_x, ball[2] + lands_z, height, along, side, u, legs.steepest)
-    lands = (ahead, front, back)
     known = (
         kept[old + KNOWN] != 0.0 and abs(move[0]) + abs(move[2]) < 2.0 and abs(move[1]) < 2.0 * legs.most_step
     )
+    goes = swinging or not known or kept[old + LANDS] > 0.01
+    found, height, along, side, ahead, front, back = support(
+        vectors, here + SUPPORT, legs.sole[k], legs.wide[k], most, legs.steepest, goes
+    )
+    at = sloped(ball[0] + lands_x, ball[2] + lands_z, height, along, side, u, legs.steepest)
+    lands = (ahead, front, back)
     left = left_after(dt, legs.settle)
     home, leaves = at, lands
     if known:
@@ -242,7 +245,9 @@ def follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe):
         if swinging and kept[old + SWINGS] == 0.0:
             home, leaves = was, had
         else:
-            at = towards(was, at, left)
+            # What is higher than it seemed is in the foot: out of it at once.
+            higher = at[2] > plane_height(was, at[0], at[1])
+            at = towards(was, at, left_after(dt, QUICK * legs.settle) if higher else left)
             if not found and abs(at[2]) < 1e-4:
                 at = (at[0], at[1], 0.0, 0.0, 1.0, 0.0)
             lands = between(lands, had, left)
@@ -286,23 +291,32 @@ def follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe):
     put_vector(kept, new + LANDS, lands)
 
 
+def steepness(kept, plane, x, z):
+    """How steep a plane is along x, z."""
+    return -(kept[plane + 3] * x + kept[plane + 5] * z) / max(kept[plane + 4], 0.2)
+
+
 def foothold_line(kept, at, legs, root, x, z, further):
     """The height of the line through the footholds at `further` ahead of the body, which goes along x, z; and how steep it is. A foot
     that swings has two: that it left, and where it lands."""
-    behind, ahead, low, high = -1e9, 1e9, 0.0, 0.0
+    behind, ahead, low, high, last, next = -1e9, 1e9, 0.0, 0.0, 0.0, 0.0
     for k in range(legs.count):
         hip_x, hip_z = legs.over[k]
         for which in range(2):
             plane = at + LEG_STATE * k + (TARGET if which == 0 else HOME)
-            way = (kept[plane] - root[0] - hip_x) * x + (kept[plane + 1] - root[2] - hip_z) * z - further
+            away_x, away_z = kept[plane] - root[0], kept[plane + 1] - root[2]
+            way = (away_x - hip_x) * x + (away_z - hip_z) * z - further
+            # Its plane at the line that the body goes along.
+            height = kept[plane + 2] - steepness(kept, plane, z, -x) * (away_x * z - away_z * x)
             if way <= 0.0 and way > behind:
-                behind, low = way, kept[plane + 2]
+                behind, low, last = way, height, steepness(kept, plane, x, z)
             if way > 0.0 and way < ahead:
-                ahead, high = way, kept[plane + 2]
+                ahead, high, next = way, height, steepness(kept, plane, x, z)
+    # Before the first and behind the last it goes on as the ground does there.
     if behind < -1e8:
-        return high, 0.0
+        return high - ahead * next, next
     if ahead > 1e8:
-        return low, 0.0
+        return low - behind * last, last
     span = max(ahead - behind, 0.02)
     return low - behind / span * (high - low), (high - low) / span
 
@@ -335,9 +349,10 @@ def follow_footholds(kept, old, new, legs, vectors, at, root, u, leg):
     if kept[old + SURE] != 0.0 and abs(level - kept[old + LEVEL] - down) < legs.most_step:
         rise, speed, leans = kept[old + RISE] + down, kept[old + SPEED], kept[old + LEANS]
         if dt > 0.0:
-            was = kept[old + LEVEL] + down
-            climbs = (level - was) / dt
-            rise, speed = sprung(rise - was, speed - climbs, dt, legs.ease)
+            # The line goes on as it rose, but no steeper than who walks on it can: what is more is a step to catch up with.
+            fastest = STEEPEST * pace + 0.05 * dt
+            climbs = min(max(level - kept[old + LEVEL] - down, -fastest), fastest) / dt
+            rise, speed = sprung(rise - level + climbs * dt, speed - climbs, dt, legs.ease)
             rise, speed = rise + level, speed + climbs
             more, leans = sprung(kept[old + LEAN] - lean, leans, dt, 2.0 * legs.ease)
             lean += more

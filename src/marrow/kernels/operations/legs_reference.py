@@ -149,7 +149,9 @@ def _hold(s: LegSet, leg: Leg, p: Array, q: Array) -> None:
     leg.now |= points | {"stray": stray, "yaw": yaw, "held": held, "foot": q}
 
 
-def _support(heights: Array, leg: Leg, most: float, steepest: float) -> dict[str, float] | None:
+def _support(
+    heights: Array, leg: Leg, most: float, steepest: float, goes: bool
+) -> dict[str, float] | None:
     """The highest of what probes along a sole agree on."""
     known = np.where(np.isfinite(heights) & (np.abs(heights) <= most), heights, -np.inf)
     inner, outer = known[2], known[3]
@@ -173,9 +175,9 @@ def _support(heights: Array, leg: Leg, most: float, steepest: float) -> dict[str
     # Of what is as high, the ball comes first, then the ankle, the toes and the heel.
     best = next(k for k in (2, 1, 3, 0) if h[k] == h.max())
     ahead = 0.0
-    if best == 3 and edge(2):
+    if goes and best == 3 and edge(2):
         ahead = leg.sole[2]
-    elif best == 0 and edge(0) and np.isfinite(h[1]):
+    elif goes and best == 0 and edge(0) and np.isfinite(h[1]):
         best, ahead = 1, leg.sole[0] - leg.sole[1]
     inside = group == group[best]
     slope = 0.0
@@ -213,15 +215,17 @@ def _follow(s: LegSet, leg: Leg, ball: Array, u: Array, heel: Array, toe: Array)
     far = float(np.linalg.norm(lands))
     swings = far * far > 1e-4
     most = s.most_step + far
-    found = _support(leg.heights[:5], leg, most, s.steepest)
+    b = leg.before
+    known = bool(b) and abs(s.move[0]) + abs(s.move[2]) < 2 and abs(s.move[1]) < 2 * s.most_step
+    goes = bool(swings or not known or b["lands"][0] > 0.01)
+    found = _support(leg.heights[:5], leg, most, s.steepest, goes)
     got = found or {"height": 0.0, "along": 0.0, "side": 0.0, "ahead": 0.0, "front": 0.0, "back": 0.0}
     right = np.array([u[2], 0.0, -u[0]])
     rise = got["along"] * u + got["side"] * right
     rise *= min(1.0, s.steepest / max(float(np.hypot(got["along"], got["side"])), 1e-300))
     at = Plane(np.array([ball[0] + lands[0], got["height"], ball[2] + lands[1]]), unit(UP - rise))
     stands = np.array([got["ahead"], got["front"], got["back"]])
-    home, leaves, b = at, stands, leg.before
-    known = bool(b) and abs(s.move[0]) + abs(s.move[2]) < 2 and abs(s.move[1]) < 2 * s.most_step
+    home, leaves = at, stands
     left = _left(s.dt, s.settle)
     if known:
         was = b["target"].carried(s)
@@ -229,8 +233,10 @@ def _follow(s: LegSet, leg: Leg, ball: Array, u: Array, heel: Array, toe: Array)
             home, leaves = was, b["lands"]
         else:
             point = at.point.copy()
-            point[1] += left * (was.height(point[0], point[2]) - point[1])
-            at = Plane(point, unit(at.normal + left * (was.normal - at.normal)))
+            before = was.height(point[0], point[2])
+            less = _left(s.dt, QUICK * s.settle) if point[1] > before else left
+            point[1] += less * (before - point[1])
+            at = Plane(point, unit(at.normal + less * (was.normal - at.normal)))
             if found is None and abs(at.point[1]) < 1e-4:
                 at = Plane(at.point * [1, 0, 1], UP)
             stands = stands + left * (b["lands"] - stands)
@@ -275,16 +281,21 @@ def _foothold_line(s: LegSet, root: Array, ahead: Array, further: float) -> tupl
     for leg in s.legs:
         for plane in (leg.now["target"], leg.now["home"]):
             way = plane.point - root - np.array([leg.hip[0], 0, leg.hip[1]])
-            holds.append((float(way @ ahead) - further, float(plane.point[1])))
+            steep = -float(plane.normal @ ahead) / max(plane.normal[1], 0.2)
+            beside = root + ahead * float((plane.point - root) @ ahead)
+            holds.append((float(way @ ahead) - further, plane.height(beside[0], beside[2]), steep))
     behind = max((h for h in holds if h[0] <= 0), key=lambda h: h[0], default=None)
     before = min((h for h in holds if h[0] > 0), key=lambda h: h[0], default=None)
     if behind is None or before is None:
-        return (behind or before or (0.0, 0.0))[1], 0.0
+        way, height, steep = behind or before  # type: ignore[misc]
+        return height - way * steep, steep
     slope = (before[1] - behind[1]) / max(before[0] - behind[0], 0.02)
     return behind[1] - behind[0] * slope, slope
 
 
 def _follow_footholds(s: LegSet, root: Array, u: Array, leg: float) -> None:
+    from marrow.kernels.operations.legs import STEEPEST
+
     ahead, b = -s.move * [1, 0, 1], s.before
     pace = float(np.linalg.norm(ahead))
     ahead = ahead / pace if pace > 0.1 * s.dt else u
@@ -294,9 +305,9 @@ def _follow_footholds(s: LegSet, root: Array, u: Array, leg: float) -> None:
     if b and abs(level - b["level"] - s.move[1]) < s.most_step:
         rise, speed, leans = b["rise"] + s.move[1], b["speed"], b["leans"]
         if s.dt > 0:
-            was = b["level"] + s.move[1]
-            climbs = (level - was) / s.dt
-            away, faster = _sprung(rise - was, speed - climbs, s.dt, s.ease)
+            most = STEEPEST * pace / s.dt + 0.05
+            climbs = np.clip((level - b["level"] - s.move[1]) / s.dt, -most, most)
+            away, faster = _sprung(rise - level + climbs * s.dt, speed - climbs, s.dt, s.ease)
             rise, speed = level + away, climbs + faster
             more, leans = _sprung(b["lean"] - lean, leans, s.dt, 2 * s.ease)
             lean += more
