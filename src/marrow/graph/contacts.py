@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from marrow.animation.kinematics import to_model
 from marrow.animation.resampling import unpack_rows
 from marrow.graph.soles import sole_points
 from marrow.math import elementary
+from marrow.model._derived import derived
 from marrow.model.clip import Clip
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
     from marrow.graph.nodes.legs import Legs
 
-__all__ = ["contact_columns", "landing_columns"]
+__all__ = ["LANDING", "contact_columns", "landing_columns"]
 
 Array = NDArray[Any]
 EDGE = 1e-3
@@ -30,6 +32,7 @@ STANDS = 0.3
 """How much of a stance is over when the sole is flat on the ground."""
 TRAVELS = 0.1
 """Metres that a clip goes which is not in place."""
+LANDING = ("lands x", "lands z", "lands in")
 
 
 def contact_columns(
@@ -64,10 +67,7 @@ def landing_columns(c: Compiler, legs: Legs) -> list[tuple[int, int, int]]:
             clip = sampled.source
             if clip.additive or clip.duration <= 0:
                 continue
-            windows = _told(clip, foot, f"{foot}_lift")
-            if windows is None:
-                windows = _seen(c, k, tip, SPEED, HEIGHT)
-            made = _landings(c, k, tip, windows)
+            made = derived(c.bank, ("landings", tip, k), partial(_clip_landings, c, k, tip, clip, foot))
             for curve, values in zip(keys, made[1:]):
                 curve[k] = (made[0], values)
         x, z, wait = (c.made_curve(f"{foot} {w}", curve) for w, curve in zip(LANDING, keys))
@@ -75,7 +75,13 @@ def landing_columns(c: Compiler, legs: Legs) -> list[tuple[int, int, int]]:
     return columns
 
 
-LANDING = ("lands x", "lands z", "lands in")
+def _clip_landings(
+    c: Compiler, entry: int, tip: int, clip: Clip, foot: str
+) -> tuple[list[float], list[float], list[float], list[float]]:
+    windows = _told(clip, foot, f"{foot}_lift")
+    if windows is None:
+        windows = _seen(c, entry, tip, SPEED, HEIGHT)
+    return _landings(c, entry, tip, windows)
 
 
 def _landings(

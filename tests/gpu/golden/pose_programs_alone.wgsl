@@ -388,20 +388,77 @@ fn model_rotation(top: i32, j_given: i32) -> vec4<real> {
   }
   return q;
 }
-fn model_place(top: i32, j_given: i32) -> vec3<real> {
+fn part_of_chain(top: i32, j_given: i32, stop: i32) -> array<real, 11> {
   var j = j_given;
   var p = vec3<real>(0.0, 0.0, 0.0);
+  var q = vec4<real>(0.0, 0.0, 0.0, 1.0);
+  var over = vec4<real>(0.0, 0.0, 0.0, 1.0);
   var first = true;
-  while (j >= 0) {
+  while (j >= 0 && j != stop) {
+    let r = local_rotation(top, j);
     if (!first) {
-      p = vec3<real>(p.x * real(scratch[room + top + 7 * batch.row + j]), p.y * real(scratch[room + top + 8 * batch.row + j]), p.z * real(scratch[room + top + 9 * batch.row + j]));
-      p = turned(local_rotation(top, j), p);
+      p = turned(r, vec3<real>(p.x * real(scratch[room + top + 7 * batch.row + j]), p.y * real(scratch[room + top + 8 * batch.row + j]), p.z * real(scratch[room + top + 9 * batch.row + j])));
+      over = multiplied(r, over);
     }
     p = vec3<real>(p.x + real(scratch[room + top + j]), p.y + real(scratch[room + top + batch.row + j]), p.z + real(scratch[room + top + 2 * batch.row + j]));
+    q = multiplied(r, q);
     first = false;
     j = program[batch.parents + j];
   }
-  return p;
+  return array<real, 11>(p.x, p.y, p.z, q.x, q.y, q.z, q.w, over.x, over.y, over.z, over.w);
+}
+fn scaled_turn(top: i32, j: i32, r: vec4<real>, p_given: vec3<real>) -> vec3<real> {
+  var p = p_given;
+  p = turned(r, vec3<real>(p.x * real(scratch[room + top + 7 * batch.row + j]), p.y * real(scratch[room + top + 8 * batch.row + j]), p.z * real(scratch[room + top + 9 * batch.row + j])));
+  return vec3<real>(p.x + real(scratch[room + top + j]), p.y + real(scratch[room + top + batch.row + j]), p.z + real(scratch[room + top + 2 * batch.row + j]));
+}
+fn limb_frames(top: i32, upper: i32, mid: i32, tip: i32) -> array<real, 33> {
+  let t = part_of_chain(top, tip, mid);
+  let m = part_of_chain(top, mid, upper);
+  var c = vec3<real>(t[0], t[1], t[2]);
+  var q_tip = vec4<real>(t[3], t[4], t[5], t[6]);
+  var over_tip = vec4<real>(t[7], t[8], t[9], t[10]);
+  var b = vec3<real>(m[0], m[1], m[2]);
+  var q_mid = vec4<real>(m[3], m[4], m[5], m[6]);
+  var over_mid = vec4<real>(m[7], m[8], m[9], m[10]);
+  var j = mid;
+  var q = vec4<real>(0.0, 0.0, 0.0, 1.0);
+  while (j >= 0 && j != upper) {
+    c = scaled_turn(top, j, local_rotation(top, j), c);
+    j = program[batch.parents + j];
+  }
+  var a = vec3<real>(0.0, 0.0, 0.0);
+  var above = vec4<real>(0.0, 0.0, 0.0, 1.0);
+  j = upper;
+  var first = true;
+  while (j >= 0) {
+    let r = local_rotation(top, j);
+    let t1 = scaled_turn(top, j, r, b);
+    let t2 = scaled_turn(top, j, r, c);
+    b = t1;
+    c = t2;
+    if (first) {
+      a = vec3<real>(real(scratch[room + top + j]), real(scratch[room + top + batch.row + j]), real(scratch[room + top + 2 * batch.row + j]));
+      q = r;
+    } else {
+      let t3 = scaled_turn(top, j, r, a);
+      let t4 = multiplied(r, above);
+      a = t3;
+      above = t4;
+    }
+    first = false;
+    j = program[batch.parents + j];
+  }
+  let q_upper = multiplied(above, q);
+  let t5 = multiplied(q_upper, over_mid);
+  let t6 = multiplied(q_upper, q_mid);
+  over_mid = t5;
+  q_mid = t6;
+  let t7 = multiplied(q_mid, over_tip);
+  let t8 = multiplied(q_mid, q_tip);
+  over_tip = t7;
+  q_tip = t8;
+  return array<real, 33>(a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z, above.x, above.y, above.z, above.w, q_upper.x, q_upper.y, q_upper.z, q_upper.w, over_mid.x, over_mid.y, over_mid.z, over_mid.w, q_mid.x, q_mid.y, q_mid.z, q_mid.w, over_tip.x, over_tip.y, over_tip.z, over_tip.w, q_tip.x, q_tip.y, q_tip.z, q_tip.w);
 }
 fn minus(a: vec3<real>, b: vec3<real>) -> vec3<real> {
   return vec3<real>(a.x - b.x, a.y - b.y, a.z - b.z);
@@ -469,19 +526,24 @@ fn put_rotation(top: i32, j: i32, q: vec4<real>, weight: real) {
   scratch[room + at + 2 * batch.row] = f32(keep * old.z + side * q.z);
   scratch[room + at + 3 * batch.row] = f32(keep * old.w + side * q.w);
 }
-fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least: real, most: real, stretch: real, keep: bool, spare_given: vec3<real>, has_pole: bool, pole_given: vec3<real>, weight: real) {
+fn solve_framed(top: i32, upper: i32, mid: i32, tip: i32, frames: array<real, 33>, goal: vec3<real>, least: real, most: real, stretch: real, keep: bool, spare_given: vec3<real>, has_pole: bool, pole_given: vec3<real>, weight: real) -> vec4<real> {
   var spare = spare_given;
   var pole = pole_given;
-  let a = model_place(top, upper);
-  let b = model_place(top, mid);
-  let c = model_place(top, tip);
+  let f = frames;
+  let a = vec3<real>(f[0], f[1], f[2]);
+  let b = vec3<real>(f[3], f[4], f[5]);
+  let c = vec3<real>(f[6], f[7], f[8]);
+  let above = vec4<real>(f[9], f[10], f[11], f[12]);
+  let q_upper = vec4<real>(f[13], f[14], f[15], f[16]);
+  let over_mid = vec4<real>(f[17], f[18], f[19], f[20]);
+  let q_mid = vec4<real>(f[21], f[22], f[23], f[24]);
+  let over_tip = vec4<real>(f[25], f[26], f[27], f[28]);
+  let q_tip = vec4<real>(f[29], f[30], f[31], f[32]);
   var l1 = length_of(minus(b, a));
   var l2 = length_of(minus(c, b));
   if (!(l1 > 1e-09 && l2 > 1e-09 && is_finite(f32(goal.x + goal.y + goal.z)))) {
-    return;
+    return over_tip;
   }
-  let above = model_rotation(top, program[batch.parents + upper]);
-  let q_upper = multiplied(above, local_rotation(top, upper));
   let e1 = unit_or(minus(b, a), vec3<real>(0.0, 1.0, 0.0));
   let e2 = unit_or(minus(c, b), vec3<real>(0.0, 1.0, 0.0));
   let line = unit_or(minus(c, a), e1);
@@ -534,7 +596,7 @@ fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least:
     pole = turned(shortest_turn(line, u, normal), bow);
   } else {
     if (!is_finite(f32(pole.x + pole.y + pole.z))) {
-      return;
+      return over_tip;
     }
   }
   let p = unit_or(across(pole, u), perpendicular(u));
@@ -549,15 +611,18 @@ fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least:
   let first = frame_turn(e1, normal, g1, new_normal);
   let second = frame_turn(unit_or(turned(first, e2), e2), new_normal, g2, new_normal);
   let both = multiplied(second, first);
-  let before_mid = multiplied(first, model_rotation(top, program[batch.parents + mid]));
-  let before_tip = multiplied(both, model_rotation(top, program[batch.parents + tip]));
-  let q_mid = model_rotation(top, mid);
-  let q_tip = model_rotation(top, tip);
+  let before_mid = multiplied(first, over_mid);
+  let before_tip = multiplied(both, over_tip);
   put_rotation(top, upper, multiplied(conjugated(above), multiplied(first, q_upper)), weight);
   put_rotation(top, mid, multiplied(conjugated(before_mid), multiplied(both, q_mid)), weight);
   if (keep) {
     put_rotation(top, tip, multiplied(conjugated(before_tip), q_tip), weight);
   }
+  return before_tip;
+}
+fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least: real, most: real, stretch: real, keep: bool, spare: vec3<real>, has_pole: bool, pole: vec3<real>, weight: real) {
+  let frames = limb_frames(top, upper, mid, tip);
+  _ = solve_framed(top, upper, mid, tip, frames, goal, least, most, stretch, keep, spare, has_pole, pole, weight);
 }
 fn run_reach(n: i32, top: i32, at: i32, time: real, weight: real) {
   let vectors_at = n * batch.vectors;
@@ -587,6 +652,21 @@ fn ready_states(kept_at: i32, kept_size: i32, at: i32, size: i32, stamp: real) {
     }
     memory[memory_row + kept_at + at] = f32(stamp);
   }
+}
+fn model_place(top: i32, j_given: i32) -> vec3<real> {
+  var j = j_given;
+  var p = vec3<real>(0.0, 0.0, 0.0);
+  var first = true;
+  while (j >= 0) {
+    if (!first) {
+      p = vec3<real>(p.x * real(scratch[room + top + 7 * batch.row + j]), p.y * real(scratch[room + top + 8 * batch.row + j]), p.z * real(scratch[room + top + 9 * batch.row + j]));
+      p = turned(local_rotation(top, j), p);
+    }
+    p = vec3<real>(p.x + real(scratch[room + top + j]), p.y + real(scratch[room + top + batch.row + j]), p.z + real(scratch[room + top + 2 * batch.row + j]));
+    first = false;
+    j = program[batch.parents + j];
+  }
+  return p;
 }
 fn about(axis: vec3<real>, angle: real) -> vec4<real> {
   let half = 0.5 * angle;
@@ -953,7 +1033,7 @@ fn height_or_none(height: real, most: real) -> real {
 fn one_if(test: bool) -> real {
   return select(real(0.0), real(1.0), test);
 }
-fn support(vectors_at: i32, at: i32, sole: vec3<real>, wide: real, most: real, steepest: real) -> Tuple_bffffff {
+fn support(vectors_at: i32, at: i32, sole: vec3<real>, wide: real, most: real, steepest: real, goes: bool) -> Tuple_bffffff {
   let t_1 = sole;
   let heel = t_1.x;
   let ankle = t_1.y;
@@ -995,9 +1075,9 @@ fn support(vectors_at: i32, at: i32, sole: vec3<real>, wide: real, most: real, s
     } else {
       if (h3 == best) {
         chosen = c3;
-        ahead = select(real(0.0), toe, e2 == 1.0);
+        ahead = select(real(0.0), toe, e2 == 1.0 && goes);
       } else {
-        if (e0 == 1.0 && h1 > 0.5 * -1000000000.0) {
+        if (e0 == 1.0 && goes && h1 > 0.5 * -1000000000.0) {
           chosen = c1;
           ahead = heel - ankle;
         }
@@ -1114,7 +1194,9 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let lands_z = t_1.y;
   let swinging = swings(lands_x, lands_z);
   let most = real(bitcast<f32>(program[batch.floats + legs_2 + 6])) + sqrt(lands_x * lands_x + lands_z * lands_z);
-  let t_2 = support(vectors_at, here + 4, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14]))), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 12])), most, real(bitcast<f32>(program[batch.floats + legs_2 + 8])));
+  let known = real(memory[memory_row + kept_at + old + 10]) != 0.0 && abs(move_.x) + abs(move_.z) < 2.0 && abs(move_.y) < 2.0 * real(bitcast<f32>(program[batch.floats + legs_2 + 6]));
+  let goes = swinging || !known || real(memory[memory_row + kept_at + old + 40]) > 0.01;
+  let t_2 = support(vectors_at, here + 4, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14]))), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 12])), most, real(bitcast<f32>(program[batch.floats + legs_2 + 8])), goes);
   let found = t_2.x;
   let height = t_2.y;
   let along = t_2.z;
@@ -1124,7 +1206,6 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let back = t_2.c;
   var at = sloped(ball.x + lands_x, ball.z + lands_z, height, along, side, u, real(bitcast<f32>(program[batch.floats + legs_2 + 8])));
   var lands = vec3<real>(ahead, front, back);
-  let known = real(memory[memory_row + kept_at + old + 10]) != 0.0 && abs(move_.x) + abs(move_.z) < 2.0 && abs(move_.y) < 2.0 * real(bitcast<f32>(program[batch.floats + legs_2 + 6]));
   let left = left_after(dt, real(bitcast<f32>(program[batch.floats + legs_2 + 7])));
   var home = at;
   var leaves = lands;
@@ -1135,7 +1216,15 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
       home = was;
       leaves = had;
     } else {
-      at = towards(was, at, left);
+      let higher = at[2] > plane_height(was, at[0], at[1]);
+      let t2 = at;
+      var t1: real;
+      if (higher) {
+        t1 = left_after(dt, 0.1 * real(bitcast<f32>(program[batch.floats + legs_2 + 7])));
+      } else {
+        t1 = left;
+      }
+      at = towards(was, t2, t1);
       if (!found && abs(at[2]) < 0.0001) {
         at = array<real, 6>(at[0], at[1], 0.0, 0.0, 1.0, 0.0);
       }
@@ -1148,13 +1237,13 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
       }
     }
   }
-  var t1: real;
+  var t3: real;
   if (swinging) {
-    t1 = progress(home, at, ball.x, ball.z);
+    t3 = progress(home, at, ball.x, ball.z);
   } else {
-    t1 = 1.0;
+    t3 = 1.0;
   }
-  let part = t1;
+  let part = t3;
   let eased = smooth_step(part);
   let stands = between(leaves, lands, eased);
   let x = ball.x + stands.x * u.x;
@@ -1164,13 +1253,13 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let ground = array<real, 6>(x, z, first + part * (plane_height(at, x, z) - first), n.x, n.y, n.z);
   var flat = lands.z * eased;
   if (heel.y > ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 12]))) {
-    var t2: real;
+    var t4: real;
     if (swinging) {
-      t2 = leaves.y * (1.0 - smooth_step(lesser(8.0 * part, 1.0)));
+      t4 = leaves.y * (1.0 - smooth_step(lesser(8.0 * part, 1.0)));
     } else {
-      t2 = lands.y;
+      t4 = lands.y;
     }
-    flat = t2;
+    flat = t4;
   }
   var need: real = 0.0;
   var over: real = 0.0;
@@ -1203,41 +1292,56 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   put_vector(kept_at, kept_size, new_ + 37, leaves);
   put_vector(kept_at, kept_size, new_ + 40, lands);
 }
+fn steepness(kept_at: i32, kept_size: i32, plane: i32, x: real, z: real) -> real {
+  return -(real(memory[memory_row + kept_at + plane + 3]) * x + real(memory[memory_row + kept_at + plane + 5]) * z) / greater(real(memory[memory_row + kept_at + plane + 4]), 0.2);
+}
 fn foothold_line(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32, root: vec3<real>, x: real, z: real, further: real) -> vec2<real> {
   var behind: real = -1000000000.0;
   var ahead: real = 1000000000.0;
   var low: real = 0.0;
   var high: real = 0.0;
+  var last: real = 0.0;
+  var next: real = 0.0;
   let t1 = program[batch.ints + legs_1 + 1];
   for (var k = 0; k < t1; k++) {
     let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 12]));
     let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 13]));
     var plane = at + 43 * k + 21;
-    var way = (real(memory[memory_row + kept_at + plane]) - root.x - hip_x) * x + (real(memory[memory_row + kept_at + plane + 1]) - root.z - hip_z) * z - further;
+    var away_x = real(memory[memory_row + kept_at + plane]) - root.x;
+    var away_z = real(memory[memory_row + kept_at + plane + 1]) - root.z;
+    var way = (away_x - hip_x) * x + (away_z - hip_z) * z - further;
+    var height = real(memory[memory_row + kept_at + plane + 2]) - steepness(kept_at, kept_size, plane, z, -x) * (away_x * z - away_z * x);
     if (way <= 0.0 && way > behind) {
       behind = way;
-      low = real(memory[memory_row + kept_at + plane + 2]);
+      low = height;
+      last = steepness(kept_at, kept_size, plane, x, z);
     }
     if (way > 0.0 && way < ahead) {
       ahead = way;
-      high = real(memory[memory_row + kept_at + plane + 2]);
+      high = height;
+      next = steepness(kept_at, kept_size, plane, x, z);
     }
     plane = at + 43 * k + 15;
-    way = (real(memory[memory_row + kept_at + plane]) - root.x - hip_x) * x + (real(memory[memory_row + kept_at + plane + 1]) - root.z - hip_z) * z - further;
+    away_x = real(memory[memory_row + kept_at + plane]) - root.x;
+    away_z = real(memory[memory_row + kept_at + plane + 1]) - root.z;
+    way = (away_x - hip_x) * x + (away_z - hip_z) * z - further;
+    height = real(memory[memory_row + kept_at + plane + 2]) - steepness(kept_at, kept_size, plane, z, -x) * (away_x * z - away_z * x);
     if (way <= 0.0 && way > behind) {
       behind = way;
-      low = real(memory[memory_row + kept_at + plane + 2]);
+      low = height;
+      last = steepness(kept_at, kept_size, plane, x, z);
     }
     if (way > 0.0 && way < ahead) {
       ahead = way;
-      high = real(memory[memory_row + kept_at + plane + 2]);
+      high = height;
+      next = steepness(kept_at, kept_size, plane, x, z);
     }
   }
   if (behind < -100000000.0) {
-    return vec2<real>(high, 0.0);
+    return vec2<real>(high - ahead * next, next);
   }
   if (ahead > 100000000.0) {
-    return vec2<real>(low, 0.0);
+    return vec2<real>(low - behind * last, last);
   }
   let span = greater(ahead - behind, 0.02);
   return vec2<real>(low - behind / span * (high - low), (high - low) / span);
@@ -1303,9 +1407,9 @@ fn follow_footholds(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i
     speed = real(memory[memory_row + kept_at + old + 1]);
     leans = real(memory[memory_row + kept_at + old + 7]);
     if (dt > 0.0) {
-      let was = real(memory[memory_row + kept_at + old + 2]) + down;
-      let climbs = (level - was) / dt;
-      let t_7 = sprung(rise - was, speed - climbs, dt, real(bitcast<f32>(program[batch.floats + legs_2 + 10])));
+      let fastest = 1.0 * pace + 0.05 * dt;
+      let climbs = lesser(greater(level - real(memory[memory_row + kept_at + old + 2]) - down, -fastest), fastest) / dt;
+      let t_7 = sprung(rise - level + climbs * dt, speed - climbs, dt, real(bitcast<f32>(program[batch.floats + legs_2 + 10])));
       rise = t_7.x;
       speed = t_7.y;
       rise = rise + level;
@@ -1323,22 +1427,6 @@ fn follow_footholds(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i
   memory[memory_row + kept_at + new_ + 2] = f32(level);
   memory[memory_row + kept_at + new_ + 6] = f32(lean);
   memory[memory_row + kept_at + new_ + 7] = f32(leans);
-}
-fn legs_legs_vector_at(at: i32) -> vec3<real> {
-  return vec3<real>(real(scratch[room + batch.matrices + at]), real(scratch[room + batch.matrices + at + 1]), real(scratch[room + batch.matrices + at + 2]));
-}
-fn reach_for(top: i32, legs_1: i32, legs_2: i32, rise: real) -> real {
-  var short: real = 0.0;
-  let t1 = program[batch.ints + legs_1 + 1];
-  for (var k = 0; k < t1; k++) {
-    let hip = model_place(top, program[batch.ints + legs_1 + k + 8]);
-    let goal = legs_legs_vector_at(16 * k + 8);
-    let reach = real(scratch[room + batch.matrices + 16 * k + 7]);
-    let x = goal.x - hip.x;
-    let z = goal.z - hip.z;
-    short = greater(short, hip.y + rise - goal.y - sqrt(greater(reach * reach - x * x - z * z, 0.0)));
-  }
-  return short;
 }
 fn fall_ahead(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32) -> real {
   var part: real;
@@ -1382,6 +1470,9 @@ fn lean_spine(top: i32, joint: i32, angle: real, u: vec2<real>) {
   let turn = multiplied(about(vec3<real>(u.y, 0.0, -u.x), angle), mine);
   put_rotation(top, joint, multiplied(conjugated(above), turn), 1.0);
 }
+fn legs_legs_vector_at(at: i32) -> vec3<real> {
+  return vec3<real>(real(scratch[room + batch.matrices + at]), real(scratch[room + batch.matrices + at + 1]), real(scratch[room + batch.matrices + at + 2]));
+}
 fn mixed(a: vec4<real>, b: vec4<real>, part: real) -> vec4<real> {
   let side = select(-part, part, a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w >= 0.0);
   let keep = 1.0 - part;
@@ -1397,7 +1488,9 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   var mid: i32;
   var tip: i32;
   var g: i32;
+  var f: array<real, 33>;
   var hip: vec3<real>;
+  var p: vec3<real>;
   var q: vec4<real>;
   var goal: vec3<real>;
   var turn: vec4<real>;
@@ -1420,16 +1513,18 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   }
   var root = vec3<real>(0.0, 0.0, 0.0);
   var u = vec2<real>(0.0, 1.0);
+  var short: real = -1000000000.0;
   for (var k = 0; k < count; k++) {
     upper = program[batch.ints + legs_1 + k + 8];
     mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 8];
     tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8];
     let here = v + 3 + 13 * k;
     g = 16 * k;
-    hip = model_place(top, upper);
-    let knee = model_place(top, mid);
-    let p = model_place(top, tip);
-    q = model_rotation(top, tip);
+    f = limb_frames(top, upper, mid, tip);
+    hip = vec3<real>(f[0], f[1], f[2]);
+    let knee = vec3<real>(f[3], f[4], f[5]);
+    p = vec3<real>(f[6], f[7], f[8]);
+    q = vec4<real>(f[29], f[30], f[31], f[32]);
     let reach = greater(length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee))));
     goal = p;
     turn = vec4<real>(0.0, 0.0, 0.0, 1.0);
@@ -1463,7 +1558,13 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         let ball = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])))));
         if (time < 1.0) {
           let moved = minus(goal, p);
-          let toe = plus(model_point(top, program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])))), moved);
+          let t_1 = landing(vectors_at, here, program[batch.ints + legs_1 + 5]);
+          let lands_x = t_1.x;
+          let lands_z = t_1.y;
+          var toe = goal;
+          if (swings(lands_x, lands_z)) {
+            toe = plus(model_point(top, program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])))), moved);
+          }
           heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])))));
           follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, ball, u, heel, toe);
         }
@@ -1502,17 +1603,20 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     scratch[room + batch.matrices + g + 8 + 1] = f32(p.y + weight * (pitched.y - p.y));
     scratch[room + batch.matrices + g + 2] = f32(p.z + weight * (goal.z - p.z));
     scratch[room + batch.matrices + g + 8 + 2] = f32(p.z + weight * (pitched.z - p.z));
-    let t_1 = turn;
-    scratch[room + batch.matrices + g + 3] = f32(t_1.x);
-    scratch[room + batch.matrices + g + 4] = f32(t_1.y);
-    scratch[room + batch.matrices + g + 5] = f32(t_1.z);
-    scratch[room + batch.matrices + g + 6] = f32(t_1.w);
-    let t_2 = pitch;
-    scratch[room + batch.matrices + g + 11] = f32(t_2.x);
-    scratch[room + batch.matrices + g + 12] = f32(t_2.y);
-    scratch[room + batch.matrices + g + 13] = f32(t_2.z);
-    scratch[room + batch.matrices + g + 14] = f32(t_2.w);
+    let t_2 = turn;
+    scratch[room + batch.matrices + g + 3] = f32(t_2.x);
+    scratch[room + batch.matrices + g + 4] = f32(t_2.y);
+    scratch[room + batch.matrices + g + 5] = f32(t_2.z);
+    scratch[room + batch.matrices + g + 6] = f32(t_2.w);
+    let t_3 = pitch;
+    scratch[room + batch.matrices + g + 11] = f32(t_3.x);
+    scratch[room + batch.matrices + g + 12] = f32(t_3.y);
+    scratch[room + batch.matrices + g + 13] = f32(t_3.z);
+    scratch[room + batch.matrices + g + 14] = f32(t_3.w);
+    let x = real(scratch[room + batch.matrices + g + 8]) - hip.x;
+    let z = real(scratch[room + batch.matrices + g + 10]) - hip.z;
     scratch[room + batch.matrices + g + 7] = f32(reach);
+    short = greater(short, hip.y - real(scratch[room + batch.matrices + g + 9]) - sqrt(greater(reach * reach - x * x - z * z, 0.0)));
   }
   let pelvis = program[batch.ints + legs_1 + 2];
   if (pelvis >= 0) {
@@ -1524,9 +1628,8 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       new_ = memory_ + 1 + size + 43 * count;
       if (time < 1.0) {
         follow_footholds(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, memory_ + 1 + size, root, u, real(scratch[room + batch.matrices + 7]));
-        var short = reach_for(top, legs_1, legs_2, weight * real(memory[memory_row + kept_at + new_]));
-        short = greater(short, 0.5 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
-        follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, short);
+        short = greater(short + weight * real(memory[memory_row + kept_at + new_]), 0.5 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
+        follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, greater(short, 0.0));
       }
       rise = weight * (real(memory[memory_row + kept_at + new_]) - lesser(real(memory[memory_row + kept_at + new_ + 4]), real(bitcast<f32>(program[batch.floats + legs_2 + 9]))));
       let lean = weight * real(memory[memory_row + kept_at + new_ + 6]);
@@ -1534,7 +1637,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         lean_spine(top, program[batch.ints + legs_1 + 7], lean, u);
       }
     } else {
-      rise = -lesser(reach_for(top, legs_1, legs_2, 0.0), weight * real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
+      rise = -lesser(greater(short, 0.0), weight * real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
     }
     if (abs(rise) > 1e-06) {
       move_joint(top, pelvis, vec3<real>(0.0, rise, 0.0));
@@ -1544,12 +1647,15 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     upper = program[batch.ints + legs_1 + k + 8];
     mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 8];
     tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8];
-    q = model_rotation(top, tip);
     goal = legs_legs_vector_at(16 * k);
     g = 16 * k;
+    f = limb_frames(top, upper, mid, tip);
+    hip = vec3<real>(f[0], f[1], f[2]);
+    p = vec3<real>(f[6], f[7], f[8]);
+    var over_tip = vec4<real>(f[25], f[26], f[27], f[28]);
+    q = vec4<real>(f[29], f[30], f[31], f[32]);
     turn = vec4<real>(real(scratch[room + batch.matrices + g + 3]), real(scratch[room + batch.matrices + g + 4]), real(scratch[room + batch.matrices + g + 5]), real(scratch[room + batch.matrices + g + 6]));
     if (what >= 4) {
-      hip = model_place(top, upper);
       pitched = legs_legs_vector_at(g + 8);
       let far = length_of(minus(goal, hip));
       let near = length_of(minus(pitched, hip));
@@ -1559,12 +1665,11 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         turn = mixed(vec4<real>(real(scratch[room + batch.matrices + g + 11]), real(scratch[room + batch.matrices + g + 12]), real(scratch[room + batch.matrices + g + 13]), real(scratch[room + batch.matrices + g + 14])), turn, part);
       }
     }
-    if (length_of(minus(goal, model_place(top, tip))) > 1e-06) {
-      solve_limb(top, upper, mid, tip, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + legs_2])), true, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 14]))), false, vec3<real>(0.0, 1.0, 0.0), 1.0);
+    if (length_of(minus(goal, p)) > 1e-06) {
+      over_tip = solve_framed(top, upper, mid, tip, f, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + legs_2])), true, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 14]))), false, vec3<real>(0.0, 1.0, 0.0), 1.0);
     }
     if (turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0) {
-      let above = model_rotation(top, program[batch.parents + tip]);
-      put_rotation(top, tip, multiplied(conjugated(above), multiplied(turn, q)), weight);
+      put_rotation(top, tip, multiplied(conjugated(over_tip), multiplied(turn, q)), weight);
     }
   }
 }

@@ -388,8 +388,9 @@ def run_legs(work, n, top, at, time, weight):
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
         here, g = v + 3 + LEG_VECTORS * k, 16 * k
-        frames = limb_frames(rows, top, Jp, parents, upper, mid, tip)
-        hip, knee, p, q = frames[0], frames[1], frames[2], frames[8]
+        f = limb_frames(rows, top, Jp, parents, upper, mid, tip)
+        hip, knee, p = (f[0], f[1], f[2]), (f[3], f[4], f[5]), (f[6], f[7], f[8])
+        q = (f[29], f[30], f[31], f[32])
         reach = max(
             length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee)))
         )
@@ -459,7 +460,9 @@ def run_legs(work, n, top, at, time, weight):
             if time < 1.0:
                 follow_footholds(kept, old, new, legs, vectors, memory + 1 + size, root, u, goals[7])
                 # Who walks is midway between two feet when one comes down.
-                short = max(short + weight * kept[new + RISE], 0.5 * fall_ahead(kept, memory + 1 + size, legs))
+                short = max(
+                    short + weight * kept[new + RISE], 0.5 * fall_ahead(kept, memory + 1 + size, legs)
+                )
                 follow_drop(kept, old, new, legs, vectors, max(short, 0.0))
             rise = weight * (kept[new + RISE] - min(kept[new + DROP], legs.most_drop))
             lean = weight * kept[new + LEAN]
@@ -472,8 +475,9 @@ def run_legs(work, n, top, at, time, weight):
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
         goal, g = vector_at(goals, 16 * k), 16 * k
-        frames = limb_frames(rows, top, Jp, parents, upper, mid, tip)
-        hip, p, over_tip, q = frames[0], frames[2], frames[7], frames[8]
+        f = limb_frames(rows, top, Jp, parents, upper, mid, tip)
+        hip, p = (f[0], f[1], f[2]), (f[6], f[7], f[8])
+        over_tip, q = (f[25], f[26], f[27], f[28]), (f[29], f[30], f[31], f[32])
         turn = (goals[g + 3], goals[g + 4], goals[g + 5], goals[g + 6])
         if what >= 4:
             # What is out of reach keeps its pitch.
@@ -485,7 +489,7 @@ def run_legs(work, n, top, at, time, weight):
                 turn = mixed((goals[g + 11], goals[g + 12], goals[g + 13], goals[g + 14]), turn, part)
         if length_of(minus(goal, p)) > 1e-6:
             over_tip = solve_framed(
-                rows, top, Jp, upper, mid, tip, frames, goal, 0.0, math.pi, legs.stretch, True, legs.spare[k], False, UP, 1.0
+                rows, top, Jp, upper, mid, tip, f, goal, 0.0, math.pi, legs.stretch, True, legs.spare[k], False, UP, 1.0
             )  # fmt: skip
         if turn[0] != 0.0 or turn[1] != 0.0 or turn[2] != 0.0:
             put_rotation(rows, top, Jp, tip, multiplied(conjugated(over_tip), multiplied(turn, q)), weight)

@@ -149,9 +149,7 @@ def _hold(s: LegSet, leg: Leg, p: Array, q: Array) -> None:
     leg.now |= points | {"stray": stray, "yaw": yaw, "held": held, "foot": q}
 
 
-def _support(
-    heights: Array, leg: Leg, most: float, steepest: float, goes: bool
-) -> dict[str, float] | None:
+def _support(heights: Array, leg: Leg, most: float, steepest: float, goes: bool) -> dict[str, float] | None:
     """The highest of what probes along a sole agree on."""
     known = np.where(np.isfinite(heights) & (np.abs(heights) <= most), heights, -np.inf)
     inner, outer = known[2], known[3]

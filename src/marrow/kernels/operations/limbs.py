@@ -144,33 +144,39 @@ def ready_states(kept, at, size, stamp):
 
 
 def part_of_chain(rows, top, Jp, parents, j, stop):
-    """What lies from joint `j` up to the joint `stop`, which is above it, without that: where j is and how it and its parent are
-    turned, in the frame of `stop`."""
+    """What lies from joint `j` up to the joint `stop`, which is above it, without that: where j is (3) and how it (4) and its parent
+    (4) are turned, in the frame of `stop`."""
     p, q, over = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0)
     first = True
     while j >= 0 and j != stop:
         r = local_rotation(rows, top, Jp, j)
         if not first:
-            p = turned(r, (p[0] * rows[top + 7 * Jp + j], p[1] * rows[top + 8 * Jp + j], p[2] * rows[top + 9 * Jp + j]))
+            p = turned(
+                r,
+                (p[0] * rows[top + 7 * Jp + j], p[1] * rows[top + 8 * Jp + j], p[2] * rows[top + 9 * Jp + j]),
+            )
             over = multiplied(r, over)
         p = (p[0] + rows[top + j], p[1] + rows[top + Jp + j], p[2] + rows[top + 2 * Jp + j])
         q = multiplied(r, q)
         first = False
         j = parents[j]
-    return p, q, over
+    return (p[0], p[1], p[2], q[0], q[1], q[2], q[3], over[0], over[1], over[2], over[3])
 
 
 def scaled_turn(rows, top, Jp, j, r, p):
     """A point in the frame of a joint that is turned by `r`, in that of its parent."""
-    p = turned(r, (p[0] * rows[top + 7 * Jp + j], p[1] * rows[top + 8 * Jp + j], p[2] * rows[top + 9 * Jp + j]))
+    p = turned(
+        r, (p[0] * rows[top + 7 * Jp + j], p[1] * rows[top + 8 * Jp + j], p[2] * rows[top + 9 * Jp + j])
+    )
     return (p[0] + rows[top + j], p[1] + rows[top + Jp + j], p[2] + rows[top + 2 * Jp + j])
 
 
 def limb_frames(rows, top, Jp, parents, upper, mid, tip):
-    """A limb in model space, in one walk up its chain: where its three joints are, how each is turned, and how the parents of upper, mid
-    and tip are."""
-    c, q_tip, over_tip = part_of_chain(rows, top, Jp, parents, tip, mid)
-    b, q_mid, over_mid = part_of_chain(rows, top, Jp, parents, mid, upper)
+    """A limb in model space, in one walk up its chain: where upper, mid and tip are (3 each); how the parent of upper, upper, the
+    parent of mid, mid, the parent of tip and tip are turned (4 each)."""
+    t, m = part_of_chain(rows, top, Jp, parents, tip, mid), part_of_chain(rows, top, Jp, parents, mid, upper)
+    c, q_tip, over_tip = (t[0], t[1], t[2]), (t[3], t[4], t[5], t[6]), (t[7], t[8], t[9], t[10])
+    b, q_mid, over_mid = (m[0], m[1], m[2]), (m[3], m[4], m[5], m[6]), (m[7], m[8], m[9], m[10])
     # The tip in the frame of upper: through mid, and what is between them.
     j, q = mid, (0.0, 0.0, 0.0, 1.0)
     while j >= 0 and j != upper:
@@ -189,20 +195,44 @@ def limb_frames(rows, top, Jp, parents, upper, mid, tip):
         j = parents[j]
     q_upper = multiplied(above, q)
     over_mid, q_mid = multiplied(q_upper, over_mid), multiplied(q_upper, q_mid)
-    return a, b, c, above, q_upper, over_mid, q_mid, multiplied(q_mid, over_tip), multiplied(q_mid, q_tip)
+    over_tip, q_tip = multiplied(q_mid, over_tip), multiplied(q_mid, q_tip)
+    return (
+        a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2],
+        above[0], above[1], above[2], above[3], q_upper[0], q_upper[1], q_upper[2], q_upper[3],
+        over_mid[0], over_mid[1], over_mid[2], over_mid[3], q_mid[0], q_mid[1], q_mid[2], q_mid[3],
+        over_tip[0], over_tip[1], over_tip[2], over_tip[3], q_tip[0], q_tip[1], q_tip[2], q_tip[3],
+    )  # fmt: skip
 
 
 def solve_limb(rows, top, Jp, parents, upper, mid, tip, goal, least, most, stretch, keep, spare, has_pole, pole, weight):  # fmt: skip
     """Two-bone inverse kinematics on the pose at `top`; nothing where a bone has no length or the goal is none."""
     frames = limb_frames(rows, top, Jp, parents, upper, mid, tip)
     solve_framed(
-        rows, top, Jp, upper, mid, tip, frames, goal, least, most, stretch, keep, spare, has_pole, pole, weight
+        rows,
+        top,
+        Jp,
+        upper,
+        mid,
+        tip,
+        frames,
+        goal,
+        least,
+        most,
+        stretch,
+        keep,
+        spare,
+        has_pole,
+        pole,
+        weight,
     )
 
 
 def solve_framed(rows, top, Jp, upper, mid, tip, frames, goal, least, most, stretch, keep, spare, has_pole, pole, weight):  # fmt: skip
     """The same for a limb whose `limb_frames` are known. Returns how the parent of its tip is turned then."""
-    a, b, c, above, q_upper, over_mid, q_mid, over_tip, q_tip = frames
+    f = frames
+    a, b, c = (f[0], f[1], f[2]), (f[3], f[4], f[5]), (f[6], f[7], f[8])
+    above, q_upper, over_mid = (f[9], f[10], f[11], f[12]), (f[13], f[14], f[15], f[16]), (f[17], f[18], f[19], f[20])
+    q_mid, over_tip, q_tip = (f[21], f[22], f[23], f[24]), (f[25], f[26], f[27], f[28]), (f[29], f[30], f[31], f[32])
     l1, l2 = length_of(minus(b, a)), length_of(minus(c, b))
     if not (l1 > 1e-9 and l2 > 1e-9 and math.isfinite(goal[0] + goal[1] + goal[2])):
         return over_tip
