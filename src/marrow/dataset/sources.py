@@ -22,7 +22,7 @@ from marrow.printing import is_text, printable
 
 __all__ = ["SourceFile", "found", "opened", "problem_of", "stamp"]
 
-SUFFIXES = frozenset(s for form in FORMATS for s in form.suffixes) - {".npz"}
+SUFFIXES = frozenset(s for form in FORMATS for s in form.suffixes) - {".npz", ".urdf", ".xml", ".mjcf"}
 """What is taken from a folder. An .npz may be a body model or anything else: it is taken when it is named."""
 
 

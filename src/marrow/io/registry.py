@@ -79,6 +79,23 @@ def _is_smpl(head: bytes, data: bytes | memoryview) -> bool:
     return is_smpl(data)
 
 
+def _root_element(data: bytes | memoryview) -> bytes:
+    """The name of the first element of an XML file; nothing for another file."""
+    head = bytes(data[:65536]).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not head.startswith(b"<"):
+        return b""
+    found = re.match(rb"(?:\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>))*\s*<(\w+)", head, re.DOTALL)
+    return found[1] if found else b""
+
+
+def _is_urdf(head: bytes, data: bytes | memoryview) -> bool:
+    return _root_element(data) == b"robot"
+
+
+def _is_mjcf(head: bytes, data: bytes | memoryview) -> bool:
+    return _root_element(data) == b"mujoco"
+
+
 def _is_never(head: bytes, data: bytes | memoryview) -> bool:
     """For formats that are only written: they hold no character."""
     return False
@@ -92,6 +109,9 @@ FORMATS = (
     Format("SMPL", (".npz",), "marrow.io.smpl", (), _is_smpl),
     Format("OBJ", (), "marrow.io.surfaces", (".obj",), _is_never),
     Format("PLY", (), "marrow.io.surfaces", (".ply",), _is_never),
+    Format("URDF", (".urdf",), "marrow.io.robots.urdf", (), _is_urdf),
+    Format("MJCF", (".xml", ".mjcf"), "marrow.io.robots.mjcf", (".xml", ".mjcf"), _is_mjcf),
+    Format("joint angles", (), "marrow.io.robots.joint_angles", (".csv", ".npz"), _is_never),
     Format(
         "USD",
         (".usd", ".usda", ".usdc", ".usdz"),

@@ -233,7 +233,7 @@ def files_in(folder: Path) -> list[Path]:
     from marrow.io.registry import FORMATS
 
     # .npz and its kind hold anything: such a file is named, not found.
-    known = {suffix for form in FORMATS for suffix in form.suffixes} - {".npz", ".pkl", ".npy"}
+    known = {suffix for form in FORMATS for suffix in form.suffixes} - {".npz", ".pkl", ".npy", ".xml"}
 
     def those(pattern: str) -> list[Path]:
         return sorted(p for p in folder.glob(pattern) if p.suffix.lower() in known and p.is_file())
