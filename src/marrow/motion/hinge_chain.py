@@ -68,66 +68,64 @@ def walk(chain: Chain, angles: Array, turn: Array, move: Array) -> tuple[list[Ar
 
 def solve_chain(
     chain: Chain,
+    start: Array,
     home: Array,
     turn: Array,
     move: Array,
     targets: Sequence[Target],
     *,
     size: float,
-    posture: float = 0.02,
-    steps: int = 10,
+    posture: float,
+    faded: float,
+    steps: int,
 ) -> Array:
-    """The angles `(H, T)`, from `home (H, T)` on and near to it, that bring `targets` home; `turn (3, 3, T)` and `move
-    (3, T)` are the frame of the base."""
+    """The angles `(H, T)`, from `start` on and near `home`, that bring targets home; `turn (3, 3, T)` and `move (3, T)` are
+    the frame of the base. `posture` weighs the distance to `home`, and loses the share `faded` over the steps."""
     lower, upper = chain.lower[:, None], chain.upper[:, None]
-    angles = np.clip(home, lower, upper)
+    angles = np.clip(start, lower, upper)
     H = len(angles)
     for step in range(steps):
         fade = min(step / max(steps - 3, 1), 1.0)
         turns, moves = walk(chain, angles, turn, move)
-        near = posture * (1.0 - 0.9 * fade)
+        axes, places = np.stack([t[:, 2] for t in turns]), np.stack(moves)
+        near = posture * (1.0 - faded * fade)
         gradient = near * near * (home - angles)
         normal = np.zeros((H, H, angles.shape[1]), angles.dtype)
         missing = np.zeros(angles.shape[1], angles.dtype)
         for target in targets:
-            weight = 1.0 + (target.final - 1.0) * fade
-            behind, at = turns[target.after - 1], moves[target.after - 1]
-            rows: list[tuple[float, Array, list[Array]]] = []
+            weight, m = 1.0 + (target.final - 1.0) * fade, target.after
+            behind, at = turns[m - 1], moves[m - 1]
+            rows: list[tuple[float, Array, Array]] = []
             if target.place is not None:
                 now = at + np.matmul(target.move, behind)
-                error = (target.place - now) / size
-                columns = [_cross(turns[k][:, 2], (now - moves[k]) / size) for k in range(target.after)]
-                rows.append((weight * target.place_weight, error, columns))
-            if target.frame is not None and target.frame_weight > 0:
+                columns = _cross(axes[:m], (now - places[:m]) / size)
+                rows.append((weight * target.place_weight, (target.place - now) / size, columns))
+            if target.frame is not None:
                 frame = np.matmul(target.turn.T, behind)
-                error = _turn_between(frame, target.frame)
-                rows.append((weight * target.frame_weight, error, [turns[k][:, 2] for k in range(target.after)]))
+                rows.append((weight * target.frame_weight, _turn_between(frame, target.frame), axes[:m]))
             for w, error, columns in rows:
-                squared = w * w
-                missing += squared * np.einsum("it,it->t", error, error)
-                for i in range(len(columns)):
-                    gradient[i] += squared * np.einsum("it,it->t", columns[i], error)
-                    for j in range(i + 1):
-                        normal[i, j] += squared * np.einsum("it,it->t", columns[i], columns[j])
+                missing += (w * w) * np.einsum("it,it->t", error, error)
+                gradient[:m] += (w * w) * np.einsum("kit,it->kt", columns, error)
+                normal[:m, :m] += (w * w) * np.einsum("kit,lit->klt", columns, columns)
         held = ((angles <= lower) & (gradient < 0)) | ((angles >= upper) & (gradient > 0))
-        damping = near * near + DAMPING * (0.05 + missing)
-        for i in range(H):
-            normal[i, i] += damping
+        normal[range(H), range(H)] += near * near + DAMPING * (0.05 + missing)
         angles = np.clip(angles + _step(normal, gradient, held), lower, upper)
     return angles
 
 
 def _cross(a: Array, b: Array) -> Array:
+    """Products of vectors `(..., 3, T)`."""
     out = np.empty_like(b)
-    np.subtract(a[1] * b[2], a[2] * b[1], out=out[0])
-    np.subtract(a[2] * b[0], a[0] * b[2], out=out[1])
-    np.subtract(a[0] * b[1], a[1] * b[0], out=out[2])
+    for c in range(3):
+        i, j = (c + 1) % 3, (c + 2) % 3
+        np.subtract(a[..., i, :] * b[..., j, :], a[..., j, :] * b[..., i, :], out=out[..., c, :])
     return out
 
 
 def _turn_between(frame: Array, wanted: Array) -> Array:
     """The turn from one frame to another as a vector `(3, T)`: along its axis, as long as twice the sine of half its angle."""
-    error = sum(_cross(frame[:, c], wanted[:, c]) for c in range(3)) / 2  # axis * sine of the angle
+    columns = (np.moveaxis(m, 1, 0) for m in (frame, wanted))
+    error = _cross(*(np.ascontiguousarray(c) for c in columns)).sum(axis=0) / 2  # axis * sine of the angle
     cosine = (np.einsum("ijt,ijt->t", frame, wanted) - 1) / 2
     # sin(a) = 2 sin(a/2) cos(a/2): undone, it does not fade towards half a turn.
     return error / np.sqrt(np.maximum((1 + cosine) / 2, 1e-2))
@@ -137,26 +135,18 @@ def _step(normal: Array, gradient: Array, held: Array) -> Array:
     """`normal x = gradient` by Cholesky, hinges that are held left out; the lower half of `normal` is overwritten."""
     H = len(gradient)
     free = (~held).astype(gradient.dtype)
-    for i in range(H):
-        for j in range(i):
-            normal[i, j] *= free[i] * free[j]
+    diagonal = normal[range(H), range(H)]
+    normal *= free[:, None] * free[None]
+    normal[range(H), range(H)] = diagonal
     x = gradient * free
     for j in range(H):
-        for k in range(j):
-            normal[j, j] -= normal[j, k] * normal[j, k]
-        pivot = np.sqrt(np.maximum(normal[j, j], 1e-12))
-        normal[j, j] = pivot
-        for i in range(j + 1, H):
-            for k in range(j):
-                normal[i, j] -= normal[i, k] * normal[j, k]
-            normal[i, j] /= pivot
-    for i in range(H):
-        for k in range(i):
-            x[i] -= normal[i, k] * x[k]
-        x[i] /= normal[i, i]
-    for i in range(H - 1, -1, -1):
-        for k in range(i + 1, H):
-            x[i] -= normal[k, i] * x[k]
-        x[i] /= normal[i, i]
+        normal[j:, j] /= np.sqrt(np.maximum(normal[j, j], 1e-12))
+        below = normal[j + 1 :, j]
+        normal[j + 1 :, j + 1 :] -= below[:, None] * below[None]
+        x[j] /= normal[j, j]
+        x[j + 1 :] -= below * x[j]
+    for j in range(H - 1, -1, -1):
+        x[j] -= np.einsum("it,it->t", normal[j + 1 :, j], x[j + 1 :])
+        x[j] /= normal[j, j]
     most = np.abs(x).max(axis=0)
     return x * np.minimum(1.0, MOST_TURN / np.maximum(most, 1e-12))

@@ -176,7 +176,11 @@ class Retargeter(Fit):
     ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
         made = self._retarget(clip, contacts, hands, rate, calibration, threads)
-        return made if self.robot is None else self.robot.follow(made)
+        if self.robot is None:
+            return made
+        followed = self.robot.follow(made)
+        self._lines.add("info", f"clip {clip.name!r}", self.robot.fit(made, followed))
+        return followed
 
     def _retarget(
         self,
@@ -253,14 +257,16 @@ class Retargeter(Fit):
     def quality(self, clip: Clip, result: Clip) -> MotionQuality | None:
         """How the feet, knees and hands of `result` compare with those of `clip`, which it was made from; None for
         skeletons that are no bodies with two legs."""
-        for name, value, skeleton in (("clip", clip, self.source), ("result", result, self.target)):
+        target = self.target if self.robot is None else self.robot.skeleton
+        for name, value, skeleton in (("clip", clip, self.source), ("result", result, target)):
             instance("quality", name, value, Clip)
             if value.skeleton is not skeleton and value.skeleton.names != skeleton.names:
                 side = "source" if name == "clip" else "target"
                 raise ValidationError(f"quality: {name} {value.name!r} is not of the {side}'s skeleton")
         if result.duration < clip.duration - 1e-6:  # it was made without the frames before the motion
             clip = cut_calibration(clip)[0]
-        return motion_quality(self, clip, result)
+        seen = result if self.robot is None else self.robot.seen(result)
+        return motion_quality(self, clip, seen)
 
     def _twists(self, tracks: LocalTracks) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
 from marrow.math import quaternion
-from marrow.model import Character, Clip, Pose, Skeleton
+from marrow.model import Character, Clip, Hinge, Pose, Skeleton
 from marrow.model._derived import derived
-from marrow.motion.frames import frame_times, pack_uniform
+from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.hinge_chain import Chain, Target, solve_chain
+from marrow.motion.joint_angles import joint_angles
 from marrow.motion.robot_body import Limb, RobotBody, find_robot_body
 
 __all__ = ["Robot", "robot_of"]
@@ -27,7 +28,13 @@ __all__ = ["Robot", "robot_of"]
 Array = NDArray[Any]
 BLOCK = 1024
 """Frames that are solved together: what they need stays in the cache."""
-STEPS = {"leg": 10, "arm": 10, "trunk": 6}
+STEPS = {"leg": 8, "arm": 8, "trunk": 6}
+POSTURE = 0.02
+"""How strongly hinges keep to their angles at rest."""
+SMOOTH, KEPT, AGAIN = 0.1, 0.06, 6
+"""Seconds over which angles are smoothed, how strongly they keep to that, and the steps of the second solve."""
+BENT, AT_LIMIT = 0.6, 1e-3
+"""Radians."""
 
 
 def robot_of(body: Character | Skeleton) -> Robot | None:
@@ -49,6 +56,8 @@ class Robot:
         self.hinge = {h.joint: h for h in skeleton.hinges if not h.slides}
         self.number = {h.joint: k for k, h in enumerate(skeleton.hinges)}
         self.rest_angles = np.array([np.clip(0.0, h.lower, h.upper) for h in skeleton.hinges])
+        for limb in body.limbs.values():
+            self.rest_angles[self.number[limb.middle]] = _bent(self.hinge[limb.middle])
         self.stand_in = self._stand_in()
 
     # -------------------- the stand-in
@@ -76,7 +85,7 @@ class Robot:
         hips = np.mean([place[leg.upper] for leg in legs], axis=0)
         neck = np.mean([place[arm.upper] for arm in arms], axis=0)
         up = neck - hips
-        own = skeleton_names(self.skeleton)
+        own = self.skeleton.names
         top = add("hips", own[body.pelvis], -1, hips)
         spine = add("spine", "spine", top, hips + 0.2 * up)
         chest = add("chest", own[body.chest] if body.chest != body.pelvis else "chest", spine, hips + 0.5 * up)
@@ -104,6 +113,7 @@ class Robot:
         times = frame_times(clip)
         T = len(times)
         angles = np.empty((len(self.skeleton.hinges), T), np.float32)
+        self.window = max(round(SMOOTH * (T - 1) / clip.duration), 1) if clip.duration > 0 else 1
         roots = np.empty((T, 3, 4), np.float32)
         for first in range(0, T, BLOCK):
             part = slice(first, min(first + BLOCK, T))
@@ -118,6 +128,58 @@ class Robot:
                 tracks.append((joint, 1, turns))
         rate = (T - 1) / clip.duration if clip.duration > 0 else clip.rate
         return clip.replace(skeleton=self.skeleton, tracks=pack_uniform(times, tracks), rate=rate)
+
+    def seen(self, clip: Clip) -> Clip:
+        """A clip of the robot as one of the stand-in: where its links carry the stand-in's joints."""
+        times = frame_times(clip)
+        model = to_model(self.skeleton, sample(clip, times)).astype(np.float64)
+        out = np.empty((len(times), len(self.stand_in), 3, 4))
+        for joint, (turns, carries) in enumerate(self._links()):
+            out[:, joint, :, :3] = model[:, turns, :, :3] @ self.model[turns, :, :3].T
+            point = self.model[carries, :, :3].T @ (self.points[joint] - self.model[carries, :, 3])
+            out[:, joint, :, 3] = model[:, carries, :, :3] @ point + model[:, carries, :, 3]
+        return clip_from_poses(clip.name, self.stand_in, self.stand_in.from_model(out), times=times)
+
+    def _links(self) -> list[tuple[int, int]]:
+        """The links that turn and carry each joint of the stand-in."""
+        body = self.body
+        head = body.head if body.head >= 0 else body.chest
+        found = {"hips": body.pelvis, "spine": body.pelvis, "chest": body.chest, "neck": body.chest, "head": head}
+        links = {self.bones[bone]: (link, link) for bone, link in found.items()}
+        for name, limb in body.limbs.items():
+            side, _, kind = name.partition("_")
+            upper, lower, end = ("UpperLeg", "LowerLeg", "Foot") if kind == "leg" else ("UpperArm", "LowerArm", "Hand")
+            before = limb.hinges[limb.hinges.index(limb.middle) - 1]
+            links[self.bones[side + upper]] = before, limb.upper
+            links[self.bones[side + lower]] = limb.middle, limb.middle
+            links[self.bones[side + end]] = limb.end, limb.end
+            if kind == "leg":
+                links[self.bones[side + end] + 1] = limb.end, limb.end
+        return [links[j] for j in range(len(self.stand_in))]
+
+    def fit(self, clip: Clip, followed: Clip) -> str:
+        """In words, how far feet and hands are from where the stand-in has them, and what is at its limits."""
+        times = frame_times(followed)
+        ours, theirs = (
+            to_model(self.stand_in, sample(c, times))[..., 3] for c in (self.seen(followed), clip)
+        )
+        apart = np.linalg.norm(ours - theirs, axis=-1)
+        far = {
+            word: 1000 * float(np.percentile(apart[:, [self.bones[s + bone] for s in ("left", "right")]], 95))
+            for word, bone in (("feet", "Foot"), ("hands", "Hand"))
+        }
+        angles = joint_angles(self.skeleton, sample(followed, times)).values
+        low, high = (np.array([getattr(h, k) for h in self.skeleton.hinges]) for k in ("lower", "upper"))
+        at = (np.minimum(angles - low, high - angles) < AT_LIMIT) & (high - low > AT_LIMIT)
+        moving = np.ptp(angles, axis=0) > AT_LIMIT
+        often = [h.name for h, share, moves in zip(self.skeleton.hinges, at.mean(axis=0), moving) if moves and share > 0.1]
+        limits = f"; at their limits for more than a tenth of it: {', '.join(often[:6])}" if often else ""
+        if len(often) > 6:
+            limits += f" and {len(often) - 6} more"
+        return (
+            f"the robot's feet are within {far['feet']:.0f} mm and its hands within {far['hands']:.0f} mm of where a body of "
+            f"its size has them, in 95 % of the frames{limits}"
+        )
 
     def rotations(self, angles: Array) -> dict[int, Array]:
         """Local rotations `(T, 4)` of the joints that have hinges, from their angles `(H, T)`."""
@@ -182,8 +244,7 @@ class Robot:
         ]  # fmt: skip
         turn, move = links[base]
         rows = [self.number[j] for j in joints]
-        home = angles[rows]
-        angles[rows] = solve_chain(chain, home, turn, move, targets, size=size, steps=STEPS[kind])
+        self._solve(angles, rows, chain, turn, move, targets, size, STEPS[kind])
 
     def _reach(
         self,
@@ -209,7 +270,31 @@ class Robot:
         ]  # fmt: skip
         turn, move = links[base]
         rows = [self.number[j] for j in joints]
-        angles[rows] = solve_chain(chain, angles[rows], turn, move, targets, size=1.0, steps=STEPS[kind])
+        self._solve(angles, rows, chain, turn, move, targets, 1.0, STEPS[kind])
+
+    def _solve(
+        self,
+        angles: Array,
+        rows: list[int],
+        chain: Chain,
+        turn: Array,
+        move: Array,
+        targets: list[Target],
+        size: float,
+        steps: int,
+    ) -> None:
+        """Each frame by itself, then again from what was found, smooth in time: where limbs are straight or at their limits,
+        hinges keep to what they did before and after."""
+        home = angles[rows]
+        found = solve_chain(
+            chain, home, home, turn, move, targets, size=size, posture=POSTURE, faded=0.9, steps=steps
+        )
+        if found.shape[1] > 2:
+            smooth = _smoothed(found, self.window)
+            found = solve_chain(
+                chain, smooth, smooth, turn, move, targets, size=size, posture=KEPT, faded=0.7, steps=AGAIN
+            )
+        angles[rows] = found
 
     # -------------------- chains through the tree of links
 
@@ -284,8 +369,20 @@ class Robot:
         return made, move + np.matmul(_f(offset), turn)
 
 
-def skeleton_names(skeleton: Skeleton) -> tuple[str, ...]:
-    return skeleton.names
+def _smoothed(values: Array, window: int) -> Array:
+    """Means over `2 window + 1` frames, twice: `(H, T)`; the ends count as often as they are missing."""
+    for _ in range(2):
+        wide = np.pad(values, ((0, 0), (window + 1, window)), mode="edge").astype(np.float64)
+        sums = np.cumsum(wide, axis=1)
+        values = ((sums[:, 2 * window + 1 :] - sums[:, : -2 * window - 1]) / (2 * window + 1)).astype(np.float32)
+    return values
+
+
+def _bent(hinge: Hinge) -> float:
+    """Where a knee or an elbow begins: bent the way it bends further, since a straight limb does not see which way to go."""
+    lower, upper = max(hinge.lower, -np.pi), min(hinge.upper, np.pi)
+    way = upper if upper >= -lower else lower
+    return float(np.clip(np.sign(way) * BENT, lower, upper))
 
 
 def _f(values: Array) -> Array:

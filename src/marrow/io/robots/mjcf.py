@@ -63,25 +63,22 @@ class _Reader:
         self.materials = {e.get("name"): e for e in assets if e.tag == "material"}
 
     def bodies(self, element: Element, parent: int, at: Array, turn: Array, childclass: str) -> None:
-        """The bodies inside an element, which hang on the link `parent`, from a frame of it."""
-        stack = [(element, parent, at, turn, childclass)]
+        """The bodies inside an element, which hang on the link `parent`, from a frame of it; those inside one come before
+        its neighbours, as in the file."""
+        stack = [(c, parent, at, turn, childclass) for c in reversed(element.children)]
         while stack:
-            element, parent, at, turn, childclass = stack.pop()
-            inside = []
-            for child in element:
-                if child.tag in _NOT_READ:
-                    self.report.add("dropped", child.place, f"<{child.tag}> is not read")
-                if child.tag not in ("body", "frame"):
-                    continue
-                place, rotation = self.compiler.frame(child)
-                place, rotation = at + quaternion.rotate(turn, place), quaternion.multiply(turn, rotation)
-                inner = child.get("childclass", childclass)
-                if child.tag == "frame":
-                    inside.append((child, parent, place, rotation, inner))
-                    continue
-                last, anchor = self.body(child, parent, place, rotation, inner)
-                inside.append((child, last, -anchor, _IDENTITY, inner))
-            stack.extend(reversed(inside))
+            child, parent, at, turn, childclass = stack.pop()
+            if child.tag in _NOT_READ:
+                self.report.add("dropped", child.place, f"<{child.tag}> is not read")
+            if child.tag not in ("body", "frame"):
+                continue
+            place, rotation = self.compiler.frame(child)
+            place, rotation = at + quaternion.rotate(turn, place), quaternion.multiply(turn, rotation)
+            inner = child.get("childclass", childclass)
+            if child.tag == "body":
+                parent, anchor = self.body(child, parent, place, rotation, inner)
+                place, rotation = -anchor, _IDENTITY
+            stack.extend((c, parent, place, rotation, inner) for c in reversed(child.children))
 
     def body(
         self, element: Element, parent: int, at: Array, turn: Array, childclass: str
