@@ -87,6 +87,24 @@ class JointLimits:
         return cls(center, frame, swing, twist, limited)
 
     @classmethod
+    def of_hinges(cls, body: Skeleton | Character) -> JointLimits:
+        """Those of a robot (`Skeleton.hinges`): each joint turns about its axis alone, within its limits; joints without a
+        hinge keep their rotation, but for the root."""
+        skeleton = _skeleton("JointLimits.of_hinges", body)
+        if not skeleton.hinges:
+            raise ValidationError("JointLimits.of_hinges: the skeleton has no hinges: it is of no robot (URDF, MJCF)")
+        turning = {h.joint: h for h in skeleton.hinges if not h.slides}
+        limits: dict[str | int, JointLimit] = {}
+        for j in range(len(skeleton)):
+            hinge = turning.get(j)
+            if hinge is not None:
+                low, high = max(hinge.lower, -np.pi), min(hinge.upper, np.pi)
+                limits[j] = JointLimit(0.0, (min(low, high), max(low, high)), bone=hinge.axis)
+            elif skeleton.parents[j] >= 0:
+                limits[j] = JointLimit(0.0, 0.0)
+        return cls.given(skeleton, limits)
+
+    @classmethod
     def from_clips(
         cls,
         character: Character,
