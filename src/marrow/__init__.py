@@ -42,7 +42,7 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import dataset, gpu, graph, lod, motion, pictures, rendering, samples, scene, windows
+    from marrow import dataset, gpu, graph, ik, lod, motion, pictures, rendering, samples, scene, windows
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.controller import Controller
@@ -109,6 +109,7 @@ _LATE = {
     "dataset": "marrow.dataset",
     "gpu": "marrow.gpu",
     "graph": "marrow.graph",
+    "ik": "marrow.ik",
     "load": "marrow.io",
     "load_graph": "marrow.graph",
     "lod": "marrow.lod",
@@ -185,6 +186,7 @@ __all__ = [
     "errors",
     "gpu",
     "graph",
+    "ik",
     "limit_influences",
     "load",
     "load_graph",

@@ -12,7 +12,7 @@ import pytest
 
 import marrow as mw
 from marrow.animation.bank import ClipBank
-from marrow.bench import core, lod_build, report
+from marrow.bench import core, ground, lod_build, report
 from marrow.bench import io as loading
 from marrow.bench.body import random_pose, synthetic_body
 from marrow.bench.harness import Contest
@@ -20,6 +20,7 @@ from marrow.bench.rivals import numpy_dense, numpy_gather, scipy_sparse
 from marrow.bench.twins import load_twins
 from marrow.cli.app import run
 from marrow.cli.bench import ONE_THREAD
+from marrow.graph import GroundMesh, HeightField
 from marrow.skinning import skin, skinning_matrices
 from marrow.skinning.layout import layout_of
 from surroundings import missing
@@ -163,3 +164,13 @@ def test_tables_are_headed_by_the_kernels_that_ran():
     assert forced and all(wanted == ran for wanted, ran in forced)
     text = report.as_markdown([], {}, {"kernels": "v3", "cpu": "another"})
     assert text.startswith("Measured with kernels v3, cpu another.")
+
+
+def test_the_terrain_of_the_benchmark_is_the_same_as_a_mesh_and_as_a_field():
+    heights, positions, triangles = ground.terrain(40)
+    field = HeightField(heights, 2 * ground.HALF / 39, (-ground.HALF, -ground.HALF))
+    points = positions + np.array([0, 0.2, 0])
+    for surface in (GroundMesh(positions, triangles), field):
+        found = surface.query(points * [1 - 1e-12, 1, 1 - 1e-12], 1.0)
+        assert found.hit.all()
+        np.testing.assert_allclose(found.heights, positions[:, 1], atol=1e-5)

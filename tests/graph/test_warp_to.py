@@ -7,6 +7,7 @@ from worlds import BONES, character
 import marrow as mw
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.graph import (
+    BlendSpace1D,
     ClipNode,
     Graph,
     Mirror,
@@ -65,6 +66,7 @@ WHO = character(
     stand(),
     vault("pair", (mw.Event(0.2, "off"), mw.Event(0.5, "land"), mw.Event(0.6, "off"), mw.Event(0.9, "land"))),
     vault("two", (mw.Event(0.1, "first", 0.3), mw.Event(0.6, "second", 0.4))),
+    vault("slow", (mw.Event(0.45, "warp", 0.75),), duration=1.8),
     vault("none", (mw.Event(0.1, "moment"),)),
 )
 
@@ -235,6 +237,15 @@ def test_each_round_of_a_loop_gets_to_its_target():
     np.testing.assert_allclose(long.root.translation, other.root.translation, atol=1e-9)
 
 
+def test_clips_that_keep_in_step_get_there():
+    walk = BlendSpace1D.of("on", {0.0: "vault", 2.0: "slow"})
+    # They start at their marker, where the window begins; half and half of 1 / 1.2 and 1 / 1.8 rounds a second.
+    seconds = (0.5 / 1.2) / (0.5 / 1.2 + 0.5 / 1.8)
+    for rate in RATES:
+        who = run(animator(WarpTo(walk, "place", "look")), seconds, np.ones(round(seconds * rate)))
+        np.testing.assert_allclose(who.root.translation[[0, 2]], [TARGET[0], TARGET[2]], atol=1e-5)
+
+
 def test_montages_in_a_slot_are_warped():
     graph = Graph(
         RootMotion(WarpTo(Slot("body", "stand"), "place", "look")),
@@ -312,6 +323,41 @@ def test_half_a_turn_goes_to_the_left_whatever_the_rounding():
         assert facing_of(who) == pytest.approx(np.pi / 2, abs=1e-9)
 
 
+def test_targets_and_windows_are_told_and_drawn():
+    from marrow.scene.actor_state import actor_states
+    from marrow.scene.views import draw_views, parse_views
+    from marrow.scene.views.stage import Stage
+    from marrow.scene.views.staging import posed_of
+
+    crowd = animator(once(axes=("x", "z", "yaw")), count=2)
+    crowd.root.set([(0.0, 0.0, 0.0), (0.0, 0.2, 1.0)])
+    for seconds, progress in ((0.2, np.nan), (0.2, 0.2), (0.3, 0.8), (0.2, np.nan)):
+        crowd.update(seconds)
+        (target,) = crowd.root.targets
+        np.testing.assert_allclose(target.progress, [progress] * 2, atol=1e-9)
+        np.testing.assert_allclose(
+            target.translation, [[TARGET[0], 0.0, TARGET[2]], [TARGET[0], 0.2, TARGET[2]]], atol=1e-12
+        )
+        np.testing.assert_allclose(target.facing, [FACING] * 2)
+        states = actor_states(mw.Scene(crowd))
+        drawing = draw_views(parse_views("warps"), Stage(tuple(posed_of(0, states[0], np.zeros(2, int)))))
+        points = drawing.all_lines.start[(drawing.all_lines.start == drawing.all_lines.end).all(1)]
+        np.testing.assert_allclose(points, target.translation, atol=1e-6)
+        assert [label.text for label in drawing.labels] == (
+            [] if np.isnan(progress) else [f"{100 * progress:.0f} %"] * 2
+        )
+    hands = animator(WarpTo(ClipNode("vault", loop=False), reach={"hand": GRIP}), count=1)
+    hands.root.set((0.5, 0.0, 0.0))
+    hands.update(0.5)
+    states = actor_states(mw.Scene(hands))
+    drawing = draw_views(parse_views("warps"), Stage(tuple(posed_of(0, states[0], np.zeros(1, int)))))
+    lines = drawing.all_lines
+    to = (np.abs(lines.end - GRIP).max(1) < 1e-6) & (np.abs(lines.start - GRIP).max(1) > 1e-6)
+    np.testing.assert_allclose(lines.start[to], hands.socket("hand", space="world")[..., 3], atol=1e-5)
+    plain = draw_views(parse_views("warps"), Stage(()))
+    assert plain.notes == ["warps: no graph with a WarpTo runs here"]
+
+
 def test_a_crowd_is_its_singles_bit_for_bit():
     rng = np.random.default_rng(1)
     places, looks = rng.uniform(-3, 3, (9, 3)), rng.uniform(-1, 1, (9, 3))
@@ -368,6 +414,16 @@ def test_a_hand_is_where_it_should_be_when_the_window_ends(rate):
     np.testing.assert_allclose(who.model_matrices, plain.model_matrices, atol=1e-6)
 
 
+def test_where_hands_reach_is_told():
+    who = animator(WarpTo(ClipNode("vault", loop=False), reach={"hand": GRIP}))
+    for seconds, progress in ((0.2, np.nan), (0.35, 0.5), (0.25, 1.0), (0.1, 0.5), (0.2, np.nan)):
+        who.update(seconds)
+        (target,) = who.root.targets
+        np.testing.assert_allclose(target.translation, [GRIP])
+        np.testing.assert_allclose(target.progress, [progress], atol=1e-9)
+        assert target.joint == "hand" and target.facing is None
+
+
 def test_hands_alone_leave_the_root_to_the_clip():
     who = animator(WarpTo(ClipNode("vault", loop=False), reach={"hand": "place"}))
     plain = animator(ClipNode("vault", loop=False))
@@ -375,6 +431,21 @@ def test_hands_alone_leave_the_root_to_the_clip():
         run(one, 0.7, np.ones(20))
     np.testing.assert_array_equal(who.root.translation, plain.root.translation)
     assert np.abs(who.model_matrices - plain.model_matrices).max() > 0.05
+
+
+def test_a_joint_of_another_character_is_a_target():
+    other = animator(ClipNode("vault", loop=False), count=2)
+    other.root.set([(2.0, 0.0, 1.0), (0.0, 0.0, 3.0)], facing=[(1.0, 0.0, 0.0), (0.0, 0.0, -1.0)])
+    crowd = animator(once(axes=("x", "y", "z", "yaw")), count=2)
+    for _ in range(48):
+        other.update(1 / 60)
+        place = other.socket("hand", space="world")
+        crowd["place"], crowd["look"] = place[..., 3], place[..., 2]
+        crowd.update(1 / 60)
+    hands = np.einsum("nij,nj->ni", other.root.matrices[..., :3], other.socket("hand")[..., 3])
+    np.testing.assert_allclose(crowd.root.translation, hands + other.root.matrices[..., 3], atol=1e-5)
+    with pytest.raises(ValidationError, match="'character' or 'world'"):
+        other.socket("hand", space="wrold")
 
 
 def test_graph_files_keep_it(tmp_path):

@@ -193,6 +193,7 @@ def test_the_whole_surface_is_called():
         "save",
     }
     elsewhere |= {
+        "ik",  # tests/ik/test_wrong_ik.py
         "motion",
         "BoneMap",
         "Retargeter",

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = (
     ("marrow", "import marrow as mw", "What a user types."),
     ("marrow.graph", "mw.graph", "Nodes of animation graphs; see [animation graphs](graph.md)."),
+    ("marrow.ik", "mw.ik", "Inverse kinematics; see [ik](ik.md)."),
     ("marrow.motion", "mw.motion", "Retargeting and clip tools; see [motion](motion.md)."),
     ("marrow.lod", "mw.lod", "Levels of detail; see [levels of detail](lod.md)."),
     ("marrow.dataset", "mw.dataset", "Training data of many files; see [data sets](dataset.md)."),

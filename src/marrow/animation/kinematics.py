@@ -13,11 +13,12 @@ from marrow.kernels import poses
 from marrow.kernels.memory import RESULTS, readonly
 from marrow.math import affine, transform
 from marrow.model import _validate
+from marrow.model._derived import derived
 from marrow.model.character import Character, Palette
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["check_pose", "from_model", "output", "skinning_matrices", "to_model"]
+__all__ = ["check_pose", "from_model", "output", "skinning_matrices", "some_to_model", "to_model"]
 
 Array = NDArray[Any]
 FLOAT32 = np.dtype(np.float32)  # comparing with the type itself would look it up every time
@@ -86,6 +87,24 @@ def to_model(
         out,
         **{"pose.translation": pose.translation, "pose.rotation": pose.rotation, "pose.scale": pose.scale},
     )
+    _write_model(skeleton, pose, joints, result)
+    return result
+
+
+def some_to_model(skeleton: Skeleton, pose: Pose, joints: tuple[int, ...]) -> Array:
+    """The model matrices of a few joints, `(..., len(joints), 3, 4)`: only those above them are looked at."""
+    check_pose(skeleton, pose)
+    needed: Array = derived(
+        skeleton,
+        ("joints above", joints),
+        lambda: np.array(sorted({k for j in joints for k in (j, *skeleton.ancestors(j))}), np.int32),
+    )
+    result = RESULTS.take((*pose.batch_shape, len(skeleton), 3, 4))
+    _write_model(skeleton, pose, needed, result)
+    return result[..., list(joints), :, :]
+
+
+def _write_model(skeleton: Skeleton, pose: Pose, joints: Array, result: Array) -> None:
     count = math.prod(pose.batch_shape)
     poses.to_model(
         skeleton.parents,
@@ -95,7 +114,6 @@ def to_model(
         _flat(pose.scale, count),
         result.reshape(-1),
     )
-    return result
 
 
 def from_model(skeleton: Skeleton, model: Array) -> Pose:

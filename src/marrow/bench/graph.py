@@ -11,6 +11,7 @@ import numpy as np
 
 from marrow.bench.body import synthetic_body
 from marrow.bench.core import locomotion, twin_locomotion
+from marrow.bench.ground import ground_contests, ground_measurements
 from marrow.bench.harness import Contest
 from marrow.bench.twins import load_twins
 from marrow.graph import Animator, Blend, Graph, LayerBlend, Parameter
@@ -45,7 +46,7 @@ def contests() -> list[Contest]:
         1.5e-6,
         "model_matrices",
     )
-    return [combined, crowd, single, few, frame]
+    return [combined, crowd, single, few, frame, *ground_contests()]
 
 
 def _add_twin(contest: Contest, goal: float) -> None:
@@ -139,4 +140,5 @@ def measurements() -> dict[str, Any]:
             for n in (1, 10, 100, 1_000, 10_000)
         },
         "memory that 1,000 updates leave behind, in bytes": {"100 characters": grown},
+        **ground_measurements(),
     }

@@ -62,6 +62,7 @@ from marrow.graph.nodes import (
 )
 from marrow.graph.pose_program import PoseProgram
 from marrow.graph.results import Events, EventWindow, RootMotionDelta
+from marrow.graph.warp_targets import WarpTarget
 
 __all__ = [
     "Additive",
@@ -131,6 +132,7 @@ __all__ = [
     "Transition",
     "TwoBoneIK",
     "Use",
+    "WarpTarget",
     "WarpTo",
     "compile_graph",
     "known_nodes",

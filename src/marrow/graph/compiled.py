@@ -78,6 +78,17 @@ class FunctionEntry:
     """What it asks for instead of calling a function."""
 
 
+@dataclass(frozen=True)
+class ReachEntry:
+    """A joint that reaches for a place in the world in a window of clips: where the node stands, the values of the place,
+    and the column of how much it does."""
+
+    path: str
+    joint: str
+    refs: tuple[int, ...]
+    column: int
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CompiledGraph:
     """What `compile_graph` makes: `tables` for the control kernel, `masks` and `procedurals` for the pose kernel, and
@@ -87,8 +98,9 @@ class CompiledGraph:
     `depth` poses lie on the stack of a program at most, `pose_depth` on that of the last one, which gives the pose;
     `longest` operations has one that gives a pose, `section` one that starts inertia; `memory` floats are kept per
     instance from one update to the next. `header` is the column of the vectors where programs find how model space
-    moved (-1: none asks), `world_vectors` are targets given in the world; with `travels` instances go where their root
-    goes; `keeps` says whether programs keep something, so that each must run."""
+    moved (-1: none asks), `world_vectors` are targets given in the world, `reaches` those of hands in windows of clips;
+    with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
+    run."""
 
     graph: Graph
     character: Character
@@ -117,6 +129,7 @@ class CompiledGraph:
     vectors: int
     header: int
     world_vectors: tuple[WorldVector, ...]
+    reaches: tuple[ReachEntry, ...]
     travels: bool
     keeps: bool
 

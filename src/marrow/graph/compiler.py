@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.errors import ValidationError, WrongTypeError
-from marrow.graph.compiled import CompiledGraph, FunctionEntry, MachineEntry, MontageEntry, SlotEntry
+from marrow.graph.compiled import (
+    CompiledGraph,
+    FunctionEntry,
+    MachineEntry,
+    MontageEntry,
+    ReachEntry,
+    SlotEntry,
+)
 from marrow.graph.contacts import LANDING
 from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
@@ -99,6 +106,7 @@ class Compiler:
         self.world_vectors: list[WorldVector] = []
         self.warps: list[Warp] = []
         """What each row of that table says of clips."""
+        self.reaches: list[ReachEntry] = []
         self._pairs: dict[str, str] | None = None
         self._made_curves: dict[str, dict[int, tuple[list[float], list[float]]]] = {}
         self.curve_columns: dict[str, int] = {}
@@ -428,6 +436,7 @@ class Compiler:
             vectors=self.vectors,
             header=self.header_column,
             world_vectors=tuple(self.world_vectors),
+            reaches=tuple(self.reaches),
             travels=self.root_mode == "extract",
             keeps=self.keeps,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marrow.kernels.language.annotations import ANY, G, N, Out, f4, i8
+from marrow.kernels.language.annotations import ANY, G, Out, f4, i8
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.lanes import block
 
@@ -43,7 +43,7 @@ def join_boxes(
     matrices: f4[ANY],
     entries: i8[G],
     boxes: f4[ANY],
-    out: Out[f4[N, 64]],
+    out: Out[f4[ANY]],
     palette: int,
     first: int,
     last: int,
@@ -51,8 +51,8 @@ def join_boxes(
     """Around each of the instances `first..last` the box that holds what their joints carry: box g, of `boxes (G, 6)` (centre, half
     size), is carried by the matrix `entries[g]` of the instance's `palette` of them. `out` is as `BOX_ROWS` says."""
     for n in range(first, last):
-        row = out[n]
-        for k in range(16):
-            row[k], row[16 + k], row[32 + k], row[48 + k] = math.inf, -math.inf, 0.0, 0.0
+        at = 64 * n
+        for k in range(at, at + 16):
+            out[k], out[16 + k], out[32 + k], out[48 + k] = math.inf, -math.inf, 0.0, 0.0
         for g in range(len(entries)):
-            take_box(g, matrices, 12 * (n * palette + entries[g]), boxes, out, 64 * n)
+            take_box(g, matrices, 12 * (n * palette + entries[g]), boxes, out, at)

@@ -9,7 +9,7 @@ from marrow.kernels.language.annotations import J, N, Out, T, f4
 from marrow.kernels.language.elementary import atan2, sincos
 from marrow.kernels.language.kernel import kernel
 
-__all__ = ["angular_velocities", "euler_angles", "rotation_vectors"]
+__all__ = ["angular_velocities", "euler_angles", "matrix_rotations", "rotation_vectors"]
 
 LOCKED = 8.0 * 2.220446049250313e-16
 
@@ -65,6 +65,34 @@ def angular_velocities(q: f4[T, J, 4], out: Out[f4[T, J, 3]], rate: float) -> in
             )
             out[t, j, 0], out[t, j, 1], out[t, j, 2] = vx * factor, vy * factor, vz * factor
     return T
+
+
+@kernel
+def matrix_rotations(m: f4[N, 3, 4], out: Out[f4[N, 4]]) -> int:
+    """The quaternions of the turns of affine matrices, whose columns may have any length (Shepperd's method)."""
+    for n in range(len(m)):
+        a, b, c = column(m, n, 0), column(m, n, 1), column(m, n, 2)
+        trace = a[0] + b[1] + c[2]
+        x, y, z, w = b[2] - c[1], c[0] - a[2], a[1] - b[0], 1.0 + trace
+        if trace <= a[0] or trace <= b[1] or trace <= c[2]:
+            if a[0] >= b[1] and a[0] >= c[2]:
+                x, y, z, w = 1.0 + a[0] - b[1] - c[2], a[1] + b[0], c[0] + a[2], b[2] - c[1]
+            elif b[1] >= c[2]:
+                x, y, z, w = a[1] + b[0], 1.0 + b[1] - a[0] - c[2], b[2] + c[1], c[0] - a[2]
+            else:
+                x, y, z, w = c[0] + a[2], b[2] + c[1], 1.0 + c[2] - a[0] - b[1], a[1] - b[0]
+        x, y, z, w = unit(x, y, z, w)
+        out[n, 0], out[n, 1], out[n, 2], out[n, 3] = x, y, z, w
+    return len(m)
+
+
+def column(m, n, c):
+    """A column of a matrix at unit length; zero stays zero."""
+    x, y, z = m[n, 0, c], m[n, 1, c], m[n, 2, c]
+    length = math.sqrt(x * x + y * y + z * z)
+    if not length > 0.0:
+        return (0.0, 0.0, 0.0)
+    return (x / length, y / length, z / length)
 
 
 def entry(x, y, z, w, i, j):

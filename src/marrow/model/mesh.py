@@ -204,13 +204,16 @@ def _checked_influences(who: str, joints: Any, weights: Any, V: int, B: int) -> 
     K = weights.shape[1]
     raw = _validate.numbers(f"{who}.joints", joints)
     small = raw.dtype == np.uint16 or (B <= 0x10000 and raw.dtype != np.uint32)
-    if raw.size and raw.dtype.kind in "iu" and (int(raw.max()) >= B or int(raw.min()) < 0):
+    above = raw.size and raw.dtype.kind in "iu" and int(raw.max()) >= B
+    if above or (raw.size and raw.dtype.kind == "i" and int(raw.min()) < 0):
         raise ValidationError(f"{who}.joints: index {int(raw.max())} is out of range for a joint list of {B}")
     joints = _validate.array(who, "joints", raw, np.uint16 if small else np.uint32, (V, K))
     if V == 0:
         return joints, weights
     if K == 0:
         raise ValidationError(f"{who}.weights: every vertex needs at least one influence, got shape ({V}, 0)")
+    if K == 1 and (weights == 1).all():
+        return joints, weights  # as rigid parts have them
     with np.errstate(invalid="ignore"):
         total = weights @ np.ones(K, np.float32)  # many times quicker than a sum along so short an axis
     if not np.isfinite(total).all():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.kinematics import to_model
+from marrow.animation.kinematics import some_to_model
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
 from marrow.math import quaternion
@@ -120,8 +120,9 @@ def same_feet(mine: FeetShape, theirs: FeetShape, ratio: float) -> bool:
 
 def feet_points(skeleton: Skeleton, pose: Pose | Array, chains: Chains, shape: FeetShape) -> FeetPoints:
     """Heels and balls of a body's feet over the frames of `pose`, or of its model-space matrices `(T, J, 3, 4)`."""
-    model = to_model(skeleton, pose) if isinstance(pose, Pose) else pose
-    feet = model[:, [chains["left_leg"][2], chains["right_leg"][2]]].astype(np.float64)
+    joints = chains["left_leg"][2], chains["right_leg"][2]
+    feet = some_to_model(skeleton, pose, joints) if isinstance(pose, Pose) else pose[:, list(joints)]
+    feet = feet.astype(np.float64)
     place = np.einsum("tfij,fpj->tfpi", feet[..., :3], shape.offset) + feet[:, :, None, :, 3]
     return FeetPoints(place, shape.rest, shape.leg)
 

@@ -49,36 +49,42 @@ def pack_uniform(
     """Tracks `(target, path, values (T, C))` that share their times; one that stands still keeps a single key."""
     still = _still_tracks([values for _, _, values in tracks])
     kept = [values[:1] if alone else values for (_, _, values), alone in zip(tracks, still)]
-    packed = Tracks.pack(extra or ())
-    table = np.zeros(len(kept) + len(packed), TRACK_DTYPE)
-    rows, others = table[: len(kept)], table[len(kept) :]
+    others = Tracks.pack(extra) if extra else None
+    table = np.zeros(len(kept) + (0 if others is None else len(others)), TRACK_DTYPE)
+    rows, parts, stamps = table[: len(kept)], kept, np.array(times, np.float32)
     sizes = np.array([values.size for values in kept], np.int64)
     rows["target"], rows["path"] = [track[0] for track in tracks], [track[1] for track in tracks]
     rows["interpolation"], rows["keys"] = 1, [len(values) for values in kept]
     rows["value_start"] = np.cumsum(sizes) - sizes
-    others[:] = packed.table
-    others["time_start"] += len(times)
-    others["value_start"] += int(sizes.sum())
-    stamps = np.concatenate([np.asarray(times, np.float32), packed.times])
-    return Tracks(owned(table), owned(stamps), owned(_in_one([*kept, packed.values])))
+    if others is not None:
+        behind = table[len(kept) :]
+        behind[:] = others.table
+        behind["time_start"] += len(times)
+        behind["value_start"] += int(sizes.sum())
+        parts, stamps = [*kept, others.values], np.concatenate([stamps, others.times])
+    return Tracks(owned(table), owned(stamps), owned(_in_one(parts)))
 
 
 def _in_one(parts: list[Array]) -> Array:
     """Arrays one behind the other: the one they are parts of, where they lie like that already."""
-    parts = [part for part in parts if part.size]
-    whole = parts[0].base if parts else None
-    if whole is not None and whole.dtype == np.float32 and whole.ndim == 1 and whole.flags.writeable:
-        at, size = whole.__array_interface__["data"][0], 0
+    whole: Any = parts[0].base if parts else np.zeros(0, np.float32)
+    if (
+        isinstance(whole, np.ndarray)
+        and whole.dtype == np.float32
+        and whole.ndim == 1
+        and whole.flags.writeable
+        and sum([part.size for part in parts]) == whole.size
+    ):
+        at = whole.__array_interface__["data"][0]
         for part in parts:
-            if part.base is not whole or not part.flags.c_contiguous:
+            lies_there = part.__array_interface__["data"][0] == at
+            if part.base is not whole or not part.flags.c_contiguous or not lies_there:
                 break
-            if part.__array_interface__["data"][0] != at + 4 * size:
-                break
-            size += part.size
+            at += part.nbytes
         else:
-            if size == whole.size:
-                return whole
-    return np.concatenate([np.zeros(0, np.float32), *(np.asarray(p, np.float32).reshape(-1) for p in parts)])
+            found: Array = whole
+            return found
+    return np.concatenate(parts, axis=None, dtype=np.float32, casting="same_kind")
 
 
 def _still_tracks(tracks: list[Array]) -> list[bool]:

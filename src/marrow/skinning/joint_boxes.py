@@ -138,8 +138,8 @@ def joined_boxes(matrices: Array, entries: Array, table: Array) -> tuple[Array, 
     N, P = matrices.shape[:2]
     out = np.empty((N, 16 * BOX_ROWS), np.float32)
     frame = join_boxes.frame(
-        matrices=np.ascontiguousarray(matrices, np.float32).reshape(-1), entries=entries, boxes=table, out=out, palette=P,
-        first=0, last=0,
+        matrices=np.ascontiguousarray(matrices, np.float32).reshape(-1), entries=entries, boxes=table, out=out.reshape(-1),
+        palette=P, first=0, last=0,
     )  # fmt: skip
     workers = worth(N * len(entries) * SECONDS_PER_BOX, thread_count(None))
     Job(frame, "first", "last").run(0, N, step=64, workers=workers)

@@ -18,6 +18,7 @@ except ImportError:
 from marrow.torch import rotations
 from marrow.torch.blend_spaces import BlendSpace
 from marrow.torch.character import CharacterModule
+from marrow.torch.inverse_kinematics import solve_ik
 from marrow.torch.kinematics import forward_kinematics, local_matrices, multiply_affine
 from marrow.torch.programs import ProgramModule
 from marrow.torch.rotations import (
@@ -57,4 +58,5 @@ __all__ = [
     "rotation_6d_to_matrix",
     "rotations",
     "skin",
+    "solve_ik",
 ]

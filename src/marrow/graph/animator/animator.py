@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -351,15 +351,21 @@ class Animator:
         found: Array | None = runtime.outputs.get("palette")
         return runtime.evaluate("palette", (len(self.character.palette), 3, 4)) if found is None else found
 
-    def socket(self, name: str) -> Array:
-        """Where a socket of the skeleton (or a joint) is, in model space: `(N, 3, 4)`."""
+    def socket(self, name: str, *, space: Literal["character", "world"] = "character") -> Array:
+        """Where a socket of the skeleton (or a joint) is, in model space or in the world: `(N, 3, 4)`."""
+        if space not in ("character", "world"):
+            raise ValidationError(f"socket: expected the space 'character' or 'world', got {space!r}")
         skeleton = self.character.skeleton
         if name in skeleton and all(s.name != name for s in skeleton.sockets):
-            return self.model_matrices[..., skeleton.index(name), :, :].copy()
-        socket = skeleton.socket(name)
-        local = transform.compose(socket.translation, socket.rotation, socket.scale)
-        joints = self.model_matrices[..., socket.joint, :, :]
-        return affine.multiply(joints, local.astype(np.float32)).astype(np.float32)
+            found = self.model_matrices[..., skeleton.index(name), :, :].copy()
+        else:
+            socket = skeleton.socket(name)
+            local = transform.compose(socket.translation, socket.rotation, socket.scale)
+            joints = self.model_matrices[..., socket.joint, :, :]
+            found = affine.multiply(joints, local.astype(np.float32))
+        if space == "world":
+            found = affine.multiply(self.root.matrices, found)
+        return found.astype(np.float32)
 
     def skin(self, **options: Any) -> Any:
         """The deformed character, a `Surface`: `mw.skin` of this moment, with its options. Where `levels` are set it is

@@ -12,6 +12,7 @@ from marrow.graph.animator.runtime import AnimatorRuntime
 from marrow.graph.animator.thread_guard import exclusive
 from marrow.graph.results import RootMotionDelta
 from marrow.graph.root_transforms import set_transforms, turned_ahead
+from marrow.graph.warp_targets import WarpTarget, warp_targets
 from marrow.kernels.memory import readonly
 from marrow.math import quaternion, transform
 
@@ -62,6 +63,12 @@ class RootTransforms:
         """How far it went in the last update, where the graph's root is a `RootMotion`."""
         travel = self._runtime.control.travel if self._runtime.batch else self._runtime.control.travel[0]
         return RootMotionDelta(readonly(travel[..., :3].copy()), readonly(travel[..., 3:].copy()))
+
+    @property
+    def targets(self) -> tuple[WarpTarget, ...]:
+        """Where the `WarpTo` nodes of the graph bring roots and hands, each for all instances, and how far their windows
+        are."""
+        return warp_targets(self._runtime.control)
 
     @exclusive()
     def set(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from marrow.errors import ValidationError
+from marrow.graph.compiled import ReachEntry
 from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
 from marrow.graph.nodes.procedural import compile_procedural, target_space
 from marrow.graph.tables import Part, Place
@@ -90,6 +91,8 @@ class TwoBoneIK(Node, frozen=True):
         share = -1
         if self.window is not None:
             share = reach_column(c, self.window, self.release, at.number, path)
+            if self.space == "world":
+                c.reaches.append(ReachEntry(path, c.skeleton.names[tip], tuple(target), share))
         return compile_procedural(
             c, at, self.source, self.weight, code=kernel.REACH, index=index, refs=target + pole, share=share
         )

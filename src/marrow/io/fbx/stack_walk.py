@@ -66,7 +66,7 @@ class StackWalk:
         scene_rate = scene_rate if 1 <= scene_rate <= 1000 else MIN_RATE
         self._rate = max(MIN_RATE, scene_rate, rate or 0) * _SAMPLES_PER_FRAME
         self.own: list[tuple[int, str, int]] = []
-        """Properties that artists gave to nodes, with how many numbers each has: those of names one of which is animated."""
+        """Properties artists gave to nodes, with how many numbers each has: those of names one of which is animated."""
 
     def walk(self) -> list[dict[str, Any]]:
         """The stacks in order, see `plain_scene.PlainStack`."""

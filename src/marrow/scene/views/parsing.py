@@ -14,6 +14,7 @@ from marrow.scene.views.motion import CONTACTS, GHOSTS, TRAILS
 from marrow.scene.views.skeleton import SKELETON, SOCKETS
 from marrow.scene.views.stage import Stage
 from marrow.scene.views.surface import INFLUENCES, LEVELS, NORMALS, TANGENTS, UV, WEIGHTS, WIREFRAME
+from marrow.scene.views.warps import WARPS
 
 __all__ = ["KINDS", "draw_views", "parse_views", "shows_whole_clip"]
 
@@ -21,7 +22,7 @@ KINDS: dict[str, ViewKind] = {
     kind.name: kind
     for kind in (
         SKELETON, SOCKETS, WEIGHTS, INFLUENCES, NORMALS, TANGENTS, WIREFRAME, UV, BOUNDS, LEVELS, TRAILS, GHOSTS,
-        CONTACTS, DIFFERENCE,
+        CONTACTS, WARPS, DIFFERENCE,
     )
 }  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,19 @@ from marrow.scene.colors import LEFT, MIDDLE, RIGHT
 from marrow.skinning.deform import skin
 from marrow.skinning.surface import Surface
 
-__all__ = ["Posed", "Stage", "no_joint", "shown_joints", "side_colors"]
+__all__ = ["Posed", "PosedTarget", "Stage", "no_joint", "shown_joints", "side_colors"]
 
 Array = NDArray[Any]
+
+
+class PosedTarget(NamedTuple):
+    """The target of a motion warp in model space: `translation (N, 3)`, `facing (N, 3)` or None, how far its window is
+    `(N,)`, NaN where none is open, and the joint that reaches for it, -1 for the root itself."""
+
+    translation: Array
+    facing: Array | None
+    progress: Array
+    joint: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +42,7 @@ class Posed:
     """N instances of an actor that are shown at one `level` of detail: `character` is the character at that level, `model
     (N, J, 3, 4)` its joints in model space, `transforms (N, 3, 4)` say where the instances stand, `morphs (N, M)` are morph
     weights. `clip` and `times (N,)` say where the poses came from, where that is known. `actor` is the number of the actor
-    in the scene, `instances (N,)` are theirs in the actor."""
+    in the scene, `instances (N,)` are theirs in the actor. `targets` are those of the motion warps of its graph."""
 
     actor: int
     character: Character
@@ -44,6 +54,7 @@ class Posed:
     clip: Clip | None = None
     times: Array = field(default_factory=lambda: np.zeros(0))
     skinning: str | None = None
+    targets: tuple[PosedTarget, ...] = ()
 
     @property
     def key(self) -> tuple[int, int]:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.math import quaternion
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.scene.actor_state import ActorState, model_matrices
-from marrow.scene.views.stage import Posed, Stage
+from marrow.scene.views.stage import Posed, PosedTarget, Stage
 
 __all__ = ["posed_of", "stage_of"]
 
@@ -37,6 +38,7 @@ def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
         levels = np.zeros(state.count, np.int64)  # bones alone have no box that could be outside
     model = model_matrices(state)
     morphs = _morphs(state)
+    targets = _targets(state)
     times = np.zeros(0)
     if actor.clip is not None:
         times = np.broadcast_to(np.asarray(actor.time, np.float64).reshape(-1), (state.count,))
@@ -56,6 +58,7 @@ def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
                 actor.clip,
                 times[who] if len(times) else times,
                 actor.skinning,
+                tuple(_chosen(t, who) for t in targets if t.joint < len(character.skeleton)),
             )
         )
     return out
@@ -66,3 +69,27 @@ def _morphs(state: ActorState) -> Array | None:
         return state.morphs
     pose: Pose = state.crowd.animator.pose
     return pose.morphs.reshape(-1, pose.morph_count) if pose.morph_count else None
+
+
+def _chosen(target: PosedTarget, who: Array) -> PosedTarget:
+    """The target of some instances."""
+    facing = None if target.facing is None else target.facing[who]
+    return PosedTarget(target.translation[who], facing, target.progress[who], target.joint)
+
+
+def _targets(state: ActorState) -> list[PosedTarget]:
+    """The targets of the motion warps of an actor's graph, in the space of each instance."""
+    animator = state.actor.animator
+    if animator is None:
+        return []
+    root = animator.root
+    place, back = root.translation.reshape(-1, 3), quaternion.conjugate(root.rotation.reshape(-1, 4))
+    return [
+        PosedTarget(
+            quaternion.rotate(back, target.translation - place),
+            None if target.facing is None else quaternion.rotate(back, target.facing),
+            target.progress,
+            -1 if target.joint is None else animator.character.skeleton.index(target.joint),
+        )
+        for target in root.targets
+    ]
