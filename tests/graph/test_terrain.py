@@ -103,3 +103,38 @@ def test_ground_that_ends_leaves_feet_as_they_are():
         plain.update(1 / 60)
         if k > 95:  # both feet have left it
             np.testing.assert_allclose(animator.model_matrices, plain.model_matrices, atol=1e-3)
+
+
+def four_legged():
+    """A table that walks: a trunk and four legs of two bones, feet at rest on y = 0."""
+    names, parents, places = ["trunk"], [-1], [(0.0, 0.8, 0.0)]
+    for side, x in (("l", 0.2), ("r", -0.2)):
+        for end, z in (("front", 0.5), ("hind", -0.5)):
+            for part, y in (("thigh", 0.8), ("shin", 0.42), ("foot", 0.05)):
+                parents.append(0 if part == "thigh" else len(names) - 1)
+                names.append(f"{part}_{end}_{side}")
+                places.append((x, y, z + (0.02 if part == "shin" else 0.0)))
+    local = [np.subtract(places[j], places[p] if p >= 0 else (0, 0, 0)) for j, p in enumerate(parents)]
+    turns = np.tile(np.float32([0, 0, 0, 1]), (len(names), 1))
+    rest = mw.Pose(np.array(local, np.float32), turns, np.ones((len(names), 3), np.float32))
+    bones = mw.Skeleton(tuple(names), parents, rest=rest)
+    still = mw.Clip("still", bones, [mw.Track(0, "translation", [0, 1], [places[0]] * 2)])
+    return mw.Character(bones, clips=[still]), [j for j, n in enumerate(names) if n.startswith("foot")]
+
+
+@pytest.mark.parametrize("degrees", [-15, 15])
+def test_a_four_legged_body_pitches_with_the_slope_and_keeps_its_feet_on_it(degrees):
+    character, feet = four_legged()
+    rise = np.tan(np.radians(degrees))
+    node = FootPlacement("still", tuple(character.skeleton.names[j] for j in feet))
+    animator = mw.Animator(character, Graph(node))
+    animator.ground = terrain.slope(degrees)
+    for _ in range(60):
+        animator.update(1 / 20)
+    joints = animator.model_matrices
+    # Ankles are 5 cm from the ground, along its normal.
+    np.testing.assert_allclose(
+        (joints[feet, 1, 3] - rise * joints[feet, 2, 3]) * np.cos(np.radians(degrees)), 0.05, atol=0.01
+    )
+    nose = np.degrees(np.arctan2(joints[0, 1, 2], joints[0, 2, 2]))
+    np.testing.assert_allclose(nose, degrees, atol=1.5)

@@ -35,7 +35,9 @@ def test_legs_over_many_updates(seed, first):
     world, rng = World(seed % 4), np.random.default_rng(seed)
     legs = world.legs
     legs.what, legs.radius = 6 if seed % 2 else 7, 0.25
-    world.constants(LEG_SET, legs, **{**world.fields["legs"], "what": legs.what, "radius": legs.radius})
+    legs.pitches = seed >= 2
+    changed = {"what": legs.what, "radius": legs.radius, "pitches": legs.pitches}
+    world.constants(LEG_SET, legs, **{**world.fields["legs"], **changed})
     place = world.places["legs"]
     reference = world.reference()
     stamp = first

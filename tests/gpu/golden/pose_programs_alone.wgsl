@@ -235,7 +235,7 @@ fn sound_legs(n: i32, at: i32) -> bool {
   let c_1 = at;
   let c_2 = program[batch.ints + at];
   let f = program[batch.ints + at];
-  if (f < 0 || f + 12 > batch.floats_count) {
+  if (f < 0 || f + 13 > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
@@ -244,7 +244,7 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (at + 8 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
     return false;
   }
-  if (f + 12 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] > batch.floats_count) {
+  if (f + 13 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 2] >= batch.joints) {
@@ -923,8 +923,8 @@ fn put_vector(array__at: i32, array__size: i32, at: i32, v: vec3<real>) {
   memory[memory_row + array__at + at + 2] = f32(v.z);
 }
 fn hold(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, down: real, p: vec3<real>, q: vec4<real>) {
-  let heel = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])))));
-  let ball = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])))));
+  let heel = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))));
+  let ball = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))));
   let header = program[batch.ints + legs_1 + 5];
   let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
   let move_ = vector_at(vectors_at, header + 2);
@@ -933,7 +933,7 @@ fn hold(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: 
   var z: real = 0.0;
   var yaw: real = 0.0;
   var held: real = 0.0;
-  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 12])) < heel.y;
+  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])) < heel.y;
   if (real(memory[memory_row + kept_at + old + 10]) != 0.0) {
     var t1: vec3<real>;
     if (on_ball) {
@@ -959,7 +959,7 @@ fn hold(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: 
     if (down < 0.0) {
       touches = held > 0.0;
       if (dt > 0.0) {
-        let height = lesser(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 12])));
+        let height = lesser(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])));
         touches = height < real(bitcast<f32>(program[batch.floats + legs_2 + 4])) && length_of(slid) < real(bitcast<f32>(program[batch.floats + legs_2 + 3])) * dt;
       }
     }
@@ -1196,7 +1196,7 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let most = real(bitcast<f32>(program[batch.floats + legs_2 + 6])) + sqrt(lands_x * lands_x + lands_z * lands_z);
   let known = real(memory[memory_row + kept_at + old + 10]) != 0.0 && abs(move_.x) + abs(move_.z) < 2.0 && abs(move_.y) < 2.0 * real(bitcast<f32>(program[batch.floats + legs_2 + 6]));
   let goes = swinging || !known || real(memory[memory_row + kept_at + old + 40]) > 0.01;
-  let t_2 = support(vectors_at, here + 4, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14]))), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 12])), most, real(bitcast<f32>(program[batch.floats + legs_2 + 8])), goes);
+  let t_2 = support(vectors_at, here + 4, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15]))), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])), most, real(bitcast<f32>(program[batch.floats + legs_2 + 8])), goes);
   let found = t_2.x;
   let height = t_2.y;
   let along = t_2.z;
@@ -1252,7 +1252,7 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let first = plane_height(home, x, z);
   let ground = array<real, 6>(x, z, first + part * (plane_height(at, x, z) - first), n.x, n.y, n.z);
   var flat = lands.z * eased;
-  if (heel.y > ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 12]))) {
+  if (heel.y > ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13]))) {
     var t4: real;
     if (swinging) {
       t4 = leaves.y * (1.0 - smooth_step(lesser(8.0 * part, 1.0)));
@@ -1264,9 +1264,9 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   var need: real = 0.0;
   var over: real = 0.0;
   if (swinging) {
-    let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12]));
-    let up = flat * (ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 12])) - heel.y);
-    let low_toe = vec3<real>(toe.x, toe.y - greater(up, 0.0) * (1.0 + real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])) / long), toe.z);
+    let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13]));
+    let up = flat * (ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])) - heel.y);
+    let low_toe = vec3<real>(toe.x, toe.y - greater(up, 0.0) * (1.0 + real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])) / long), toe.z);
     let low_heel = vec3<real>(heel.x, heel.y + lesser(up, 0.0), heel.z);
     need = hurdle(vectors_at, here + 9, most, ground, low_heel, low_toe, lands_x, lands_z, stands.x);
     over = need;
@@ -1292,10 +1292,30 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   put_vector(kept_at, kept_size, new_ + 37, leaves);
   put_vector(kept_at, kept_size, new_ + 40, lands);
 }
+fn body_slope(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32, u: vec2<real>) -> real {
+  var ways: real = 0.0;
+  var heights: real = 0.0;
+  var squares: real = 0.0;
+  var both: real = 0.0;
+  let t1 = program[batch.ints + legs_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    let plane = at + 43 * k + 21;
+    let way = real(memory[memory_row + kept_at + plane]) * u.x + real(memory[memory_row + kept_at + plane + 1]) * u.y;
+    let height = real(memory[memory_row + kept_at + plane + 2]);
+    ways = ways + way;
+    heights = heights + height;
+    squares = squares + way * way;
+    both = both + way * height;
+  }
+  let n = 1.0 * real(program[batch.ints + legs_1 + 1]);
+  let spread = squares - ways * ways / n;
+  let slope = select(real(0.0), (both - ways * heights / n) / spread, spread > 0.0001);
+  return lesser(greater(slope, -real(bitcast<f32>(program[batch.floats + legs_2 + 8]))), real(bitcast<f32>(program[batch.floats + legs_2 + 8])));
+}
 fn steepness(kept_at: i32, kept_size: i32, plane: i32, x: real, z: real) -> real {
   return -(real(memory[memory_row + kept_at + plane + 3]) * x + real(memory[memory_row + kept_at + plane + 5]) * z) / greater(real(memory[memory_row + kept_at + plane + 4]), 0.2);
 }
-fn foothold_line(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32, root: vec3<real>, x: real, z: real, further: real) -> vec2<real> {
+fn foothold_line(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32, root: vec3<real>, x: real, z: real, further: real, body: real) -> vec2<real> {
   var behind: real = -1000000000.0;
   var ahead: real = 1000000000.0;
   var low: real = 0.0;
@@ -1304,13 +1324,14 @@ fn foothold_line(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32
   var next: real = 0.0;
   let t1 = program[batch.ints + legs_1 + 1];
   for (var k = 0; k < t1; k++) {
-    let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 12]));
-    let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 13]));
+    let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 13]));
+    let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 14]));
     var plane = at + 43 * k + 21;
     var away_x = real(memory[memory_row + kept_at + plane]) - root.x;
     var away_z = real(memory[memory_row + kept_at + plane + 1]) - root.z;
     var way = (away_x - hip_x) * x + (away_z - hip_z) * z - further;
     var height = real(memory[memory_row + kept_at + plane + 2]) - steepness(kept_at, kept_size, plane, z, -x) * (away_x * z - away_z * x);
+    height = height - body * (hip_x * x + hip_z * z);
     if (way <= 0.0 && way > behind) {
       behind = way;
       low = height;
@@ -1326,6 +1347,7 @@ fn foothold_line(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32
     away_z = real(memory[memory_row + kept_at + plane + 1]) - root.z;
     way = (away_x - hip_x) * x + (away_z - hip_z) * z - further;
     height = real(memory[memory_row + kept_at + plane + 2]) - steepness(kept_at, kept_size, plane, z, -x) * (away_x * z - away_z * x);
+    height = height - body * (hip_x * x + hip_z * z);
     if (way <= 0.0 && way > behind) {
       behind = way;
       low = height;
@@ -1373,27 +1395,31 @@ fn follow_footholds(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i
   z = t_1.y;
   var level: real = 0.0;
   var slope: real = 0.0;
-  let t_2 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, -2.0 * 0.11 * leg);
+  var body: real = 0.0;
+  if (real(bitcast<f32>(program[batch.floats + legs_2 + 12])) != 0.0) {
+    body = body_slope(kept_at, kept_size, at, legs_1, legs_2, u);
+  }
+  let t_2 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, -2.0 * 0.11 * leg, body * (x * u.x + z * u.y));
   var one = t_2.x;
   var steep = t_2.y;
   level = level + 0.2 * one;
   slope = slope + 0.2 * steep;
-  let t_3 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, -1.0 * 0.11 * leg);
+  let t_3 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, -1.0 * 0.11 * leg, body * (x * u.x + z * u.y));
   one = t_3.x;
   steep = t_3.y;
   level = level + 0.2 * one;
   slope = slope + 0.2 * steep;
-  let t_4 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, 0.0 * 0.11 * leg);
+  let t_4 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, 0.0 * 0.11 * leg, body * (x * u.x + z * u.y));
   one = t_4.x;
   steep = t_4.y;
   level = level + 0.2 * one;
   slope = slope + 0.2 * steep;
-  let t_5 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, 1.0 * 0.11 * leg);
+  let t_5 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, 1.0 * 0.11 * leg, body * (x * u.x + z * u.y));
   one = t_5.x;
   steep = t_5.y;
   level = level + 0.2 * one;
   slope = slope + 0.2 * steep;
-  let t_6 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, 2.0 * 0.11 * leg);
+  let t_6 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, 2.0 * 0.11 * leg, body * (x * u.x + z * u.y));
   one = t_6.x;
   steep = t_6.y;
   level = level + 0.2 * one;
@@ -1402,6 +1428,9 @@ fn follow_footholds(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i
   var speed: real = 0.0;
   var lean = real(bitcast<f32>(program[batch.floats + legs_2 + 11])) * real(angle_of(f32(slope), f32(1.0)));
   var leans: real = 0.0;
+  if (real(bitcast<f32>(program[batch.floats + legs_2 + 12])) != 0.0) {
+    lean = -real(angle_of(f32(body), f32(1.0)));
+  }
   if (real(memory[memory_row + kept_at + old + 8]) != 0.0 && abs(level - real(memory[memory_row + kept_at + old + 2]) - down) < real(bitcast<f32>(program[batch.floats + legs_2 + 6]))) {
     rise = real(memory[memory_row + kept_at + old]) + down;
     speed = real(memory[memory_row + kept_at + old + 1]);
@@ -1427,6 +1456,12 @@ fn follow_footholds(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i
   memory[memory_row + kept_at + new_ + 2] = f32(level);
   memory[memory_row + kept_at + new_ + 6] = f32(lean);
   memory[memory_row + kept_at + new_ + 7] = f32(leans);
+}
+fn lean_joint(top: i32, joint: i32, angle: real, u: vec2<real>) {
+  let above = model_rotation(top, program[batch.parents + joint]);
+  let mine = multiplied(above, local_rotation(top, joint));
+  let turn = multiplied(about(vec3<real>(u.y, 0.0, -u.x), angle), mine);
+  put_rotation(top, joint, multiplied(conjugated(above), turn), 1.0);
 }
 fn fall_ahead(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32) -> real {
   var part: real;
@@ -1464,12 +1499,6 @@ fn follow_drop(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, l
   memory[memory_row + kept_at + new_ + 5] = f32(drops);
   memory[memory_row + kept_at + new_ + 8] = f32(1.0);
 }
-fn lean_spine(top: i32, joint: i32, angle: real, u: vec2<real>) {
-  let above = model_rotation(top, program[batch.parents + joint]);
-  let mine = multiplied(above, local_rotation(top, joint));
-  let turn = multiplied(about(vec3<real>(u.y, 0.0, -u.x), angle), mine);
-  put_rotation(top, joint, multiplied(conjugated(above), turn), 1.0);
-}
 fn legs_legs_vector_at(at: i32) -> vec3<real> {
   return vec3<real>(real(scratch[room + batch.matrices + at]), real(scratch[room + batch.matrices + at + 1]), real(scratch[room + batch.matrices + at + 2]));
 }
@@ -1492,6 +1521,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   var hip: vec3<real>;
   var p: vec3<real>;
   var q: vec4<real>;
+  var reach: real;
   var goal: vec3<real>;
   var turn: vec4<real>;
   var pitched: vec3<real>;
@@ -1500,6 +1530,8 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   var old: i32;
   var new_: i32;
   var heel: vec3<real>;
+  var x: real;
+  var z: real;
   let vectors_at = n * batch.vectors;
   let legs_1 = at;
   let legs_2 = program[batch.ints + at];
@@ -1525,7 +1557,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     let knee = vec3<real>(f[3], f[4], f[5]);
     p = vec3<real>(f[6], f[7], f[8]);
     q = vec4<real>(f[29], f[30], f[31], f[32]);
-    let reach = greater(length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee))));
+    reach = greater(length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee))));
     goal = p;
     turn = vec4<real>(0.0, 0.0, 0.0, 1.0);
     pitched = goal;
@@ -1534,8 +1566,8 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       root = model_place(top, root_above(upper));
     }
     if (floor_rest(what, 2) == 1) {
-      let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 12]));
-      let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 13]));
+      let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 13]));
+      let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 14]));
       goal = strode(p, root, hip_x, hip_z, real(bitcast<f32>(program[batch.first_vector + vectors_at + v])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 2])));
     }
     if (memory_ >= 0) {
@@ -1554,8 +1586,8 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       pitch = turn;
       if (what >= 4) {
         let turned_q = multiplied(turn, q);
-        u = heading(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 14]))));
-        let ball = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])))));
+        u = heading(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 15]))));
+        let ball = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))));
         if (time < 1.0) {
           let moved = minus(goal, p);
           let t_1 = landing(vectors_at, here, program[batch.ints + legs_1 + 5]);
@@ -1563,9 +1595,9 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
           let lands_z = t_1.y;
           var toe = goal;
           if (swings(lands_x, lands_z)) {
-            toe = plus(model_point(top, program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])))), moved);
+            toe = plus(model_point(top, program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))), moved);
           }
-          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])))));
+          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])))));
           follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, ball, u, heel, toe);
         }
         let ground = plane_at(kept_at, kept_size, new_ + 30);
@@ -1575,9 +1607,9 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         pitched = plus(spot, turned(tilt, over));
         pitch = multiplied(tilt, turn);
         if (real(memory[memory_row + kept_at + new_ + 36]) > 0.0) {
-          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])))));
-          let down = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 12])) - heel.y;
-          let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12]));
+          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])))));
+          let down = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])) - heel.y;
+          let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13]));
           let across = sqrt(greater(long * long - down * down, 0.0));
           let level = about(vec3<real>(u.y, 0.0, -u.x), real(memory[memory_row + kept_at + new_ + 36]) * real(angle_of(f32(down), f32(across))));
           let back = select(real(0.0), across, down > 0.0);
@@ -1613,8 +1645,8 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     scratch[room + batch.matrices + g + 12] = f32(t_3.y);
     scratch[room + batch.matrices + g + 13] = f32(t_3.z);
     scratch[room + batch.matrices + g + 14] = f32(t_3.w);
-    let x = real(scratch[room + batch.matrices + g + 8]) - hip.x;
-    let z = real(scratch[room + batch.matrices + g + 10]) - hip.z;
+    x = real(scratch[room + batch.matrices + g + 8]) - hip.x;
+    z = real(scratch[room + batch.matrices + g + 10]) - hip.z;
     scratch[room + batch.matrices + g + 7] = f32(reach);
     short = greater(short, hip.y - real(scratch[room + batch.matrices + g + 9]) - sqrt(greater(reach * reach - x * x - z * z, 0.0)));
   }
@@ -1628,14 +1660,32 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       new_ = memory_ + 1 + size + 43 * count;
       if (time < 1.0) {
         follow_footholds(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, memory_ + 1 + size, root, u, real(scratch[room + batch.matrices + 7]));
-        short = greater(short + weight * real(memory[memory_row + kept_at + new_]), 0.5 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
+      }
+      let lean = weight * real(memory[memory_row + kept_at + new_ + 6]);
+      rise = weight * real(memory[memory_row + kept_at + new_]);
+      if (real(bitcast<f32>(program[batch.floats + legs_2 + 12])) != 0.0) {
+        let away = minus(model_place(top, pelvis), root);
+        rise = rise - real(sine(f32(lean))) / real(cosine_of(f32(lean))) * (away.x * u.x + away.z * u.y);
+        lean_joint(top, pelvis, lean, u);
+        short = -1000000000.0;
+        for (var k = 0; k < count; k++) {
+          hip = model_place(top, program[batch.ints + legs_1 + k + 8]);
+          g = 16 * k;
+          x = real(scratch[room + batch.matrices + g + 8]) - hip.x;
+          z = real(scratch[room + batch.matrices + g + 10]) - hip.z;
+          reach = real(scratch[room + batch.matrices + g + 7]);
+          short = greater(short, hip.y - real(scratch[room + batch.matrices + g + 9]) - sqrt(greater(reach * reach - x * x - z * z, 0.0)));
+        }
+      } else {
+        if (program[batch.ints + legs_1 + 7] >= 0 && abs(lean) > 1e-06) {
+          lean_joint(top, program[batch.ints + legs_1 + 7], lean, u);
+        }
+      }
+      if (time < 1.0) {
+        short = greater(short + rise, 0.5 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
         follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, greater(short, 0.0));
       }
-      rise = weight * (real(memory[memory_row + kept_at + new_]) - lesser(real(memory[memory_row + kept_at + new_ + 4]), real(bitcast<f32>(program[batch.floats + legs_2 + 9]))));
-      let lean = weight * real(memory[memory_row + kept_at + new_ + 6]);
-      if (program[batch.ints + legs_1 + 7] >= 0 && abs(lean) > 1e-06) {
-        lean_spine(top, program[batch.ints + legs_1 + 7], lean, u);
-      }
+      rise = rise - weight * lesser(real(memory[memory_row + kept_at + new_ + 4]), real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
     } else {
       rise = -lesser(greater(short, 0.0), weight * real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
     }
@@ -1666,7 +1716,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       }
     }
     if (length_of(minus(goal, p)) > 1e-06) {
-      over_tip = solve_framed(top, upper, mid, tip, f, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + legs_2])), true, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 12])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 14]))), false, vec3<real>(0.0, 1.0, 0.0), 1.0);
+      over_tip = solve_framed(top, upper, mid, tip, f, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + legs_2])), true, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 15]))), false, vec3<real>(0.0, 1.0, 0.0), 1.0);
     }
     if (turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0) {
       put_rotation(top, tip, multiplied(conjugated(over_tip), multiplied(turn, q)), weight);

@@ -13,7 +13,15 @@ from marrow.graph.contacts import contact_columns, landing_columns
 from marrow.graph.ground_probes import GroundEntry
 from marrow.graph.nodes.base import AnyNode, Names, Node, Value
 from marrow.graph.nodes.function import compile_function
-from marrow.graph.nodes.legs import GROUND, HOLD, SOME_FOOT, compile_legs, find_legs, find_spine
+from marrow.graph.nodes.legs import (
+    GROUND,
+    HOLD,
+    SOME_FOOT,
+    compile_legs,
+    find_legs,
+    find_spine,
+    has_legs_ahead,
+)
 from marrow.graph.soles import find_sole
 from marrow.graph.tables import Part, Place, seconds
 from marrow.model._validate import angle
@@ -153,5 +161,5 @@ class FootPlacement(Node, frozen=True):
             c, at, asked, self.weight, legs, GROUND, stretch=self.stretch, most_step=_metres(self.step, f"{path}.step"),
             settle=seconds(self.settle, f"{path}.settle"), steepest=math.tan(min(tilt, 1.5)),
             most_drop=_metres(self.drop, f"{path}.drop"), ease=seconds(self.ease, f"{path}.ease"), lean=self.lean,
-            spine=find_spine(c, legs), landings=landing_columns(c, legs),
+            spine=find_spine(c, legs), pitches=has_legs_ahead(c, legs), landings=landing_columns(c, legs),
         )  # fmt: skip

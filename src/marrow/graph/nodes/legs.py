@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
@@ -22,7 +23,17 @@ from marrow.model.skeleton import Skeleton
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
 
-__all__ = ["GROUND", "HOLD", "SOME_FOOT", "STRIDE", "Legs", "compile_legs", "find_legs", "find_spine"]
+__all__ = [
+    "GROUND",
+    "HOLD",
+    "SOME_FOOT",
+    "STRIDE",
+    "Legs",
+    "compile_legs",
+    "find_legs",
+    "find_spine",
+    "has_legs_ahead",
+]
 
 Array = NDArray[Any]
 STRIDE, HOLD, GROUND = 1, 2, 4
@@ -53,9 +64,10 @@ def find_legs(c: Compiler, feet: Names, pelvis: str | None, path: str) -> Legs:
     if not feet:
         from marrow.motion.rig import find_rig
 
-        chains = find_rig(skeleton).chains
-        for name, chain in chains.items():
-            if name.endswith("_leg") and len(chain) >= 3:
+        rig = find_rig(skeleton)
+        limbs = ("_leg", "_arm") if rig.kind == "quadruped" else ("_leg",)
+        for name, chain in rig.chains.items():
+            if name.endswith(limbs) and len(chain) >= 3:
                 found.append((chain[0], chain[1], chain[2]))
         if not found:
             raise ValidationError(
@@ -94,6 +106,12 @@ def find_spine(c: Compiler, legs: Legs) -> int:
     return int(found[0]) if len(found) == 1 else -1
 
 
+def has_legs_ahead(c: Compiler, legs: Legs) -> bool:
+    """Whether some legs are ahead of others, as on four-legged bodies: these pitch with the ground."""
+    places = np.array([c.skeleton.rest_model[upper, :, 3] for upper, _, _ in legs.joints])
+    return legs.pelvis >= 0 and bool(np.ptp(places[:, 2]) > 0.3 * abs(float(places[:, 1].mean())))
+
+
 def over_root(skeleton: Skeleton, joint: int) -> list[float]:
     """Where a joint rests over its root, x and z."""
     root = skeleton.ancestors(joint)[-1] if skeleton.ancestors(joint) else joint
@@ -125,6 +143,7 @@ def compile_legs(
     ease: float = 0.0,
     lean: float = 0.0,
     spine: int = -1,
+    pitches: bool = False,
     **travel: Any,
 ) -> Part:
     """A node that moves the feet of `source`: see `kernels.operations.legs` for what the numbers mean."""
@@ -166,6 +185,7 @@ def compile_legs(
         ease=ease,
         lean=lean,
         spine=spine,
+        pitches=pitches,
         upper=upper,
         mid=mid,
         tip=tip,

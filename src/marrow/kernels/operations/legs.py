@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import math
 
-from marrow.kernels.language.constants import Constants, column, count, joint, memory, number, whole
-from marrow.kernels.language.elementary import atan2
+from marrow.kernels.language.constants import Constants, column, count, flag, joint, memory, number, whole
+from marrow.kernels.language.elementary import atan2, cos, sin
 from marrow.kernels.operations.footholds import (
     LEG_VECTORS,
     PATH,
@@ -126,6 +126,7 @@ LEG_SET = Constants(
     ease=number("the half-life by which the pelvis follows, in seconds"),
     lean=number("how much of the slope the spine leans"),
     spine=joint("the joint that leans", none="none"),
+    pitches=flag("whether the pelvis pitches with the ground, as it has legs ahead and behind"),
     upper=joint("where a leg begins", each="count"),
     mid=joint("where it bends", each="count"),
     tip=joint("its foot", each="count"),
@@ -296,9 +297,22 @@ def steepness(kept, plane, x, z):
     return -(kept[plane + 3] * x + kept[plane + 5] * z) / max(kept[plane + 4], 0.2)
 
 
-def foothold_line(kept, at, legs, root, x, z, further):
+def body_slope(kept, at, legs, u):
+    """How steep it is along `u` from the feet behind to the feet ahead: the straight line nearest to all of them."""
+    ways, heights, squares, both = 0.0, 0.0, 0.0, 0.0
+    for k in range(legs.count):
+        plane = at + LEG_STATE * k + TARGET
+        way, height = kept[plane] * u[0] + kept[plane + 1] * u[1], kept[plane + 2]
+        ways, heights, squares, both = ways + way, heights + height, squares + way * way, both + way * height
+    n = 1.0 * legs.count
+    spread = squares - ways * ways / n
+    slope = (both - ways * heights / n) / spread if spread > 1e-4 else 0.0
+    return min(max(slope, -legs.steepest), legs.steepest)
+
+
+def foothold_line(kept, at, legs, root, x, z, further, body):
     """The height of the line through the footholds at `further` ahead of the body, which goes along x, z; and how steep it is. A foot
-    that swings has two: that it left, and where it lands."""
+    that swings has two: that it left, and where it lands. Hips ahead of and behind the body are on a slope of `body`."""
     behind, ahead, low, high, last, next = -1e9, 1e9, 0.0, 0.0, 0.0, 0.0
     for k in range(legs.count):
         hip_x, hip_z = legs.over[k]
@@ -308,6 +322,7 @@ def foothold_line(kept, at, legs, root, x, z, further):
             way = (away_x - hip_x) * x + (away_z - hip_z) * z - further
             # Its plane at the line that the body goes along.
             height = kept[plane + 2] - steepness(kept, plane, z, -x) * (away_x * z - away_z * x)
+            height -= body * (hip_x * x + hip_z * z)
             if way <= 0.0 and way > behind:
                 behind, low, last = way, height, steepness(kept, plane, x, z)
             if way > 0.0 and way < ahead:
@@ -340,12 +355,18 @@ def follow_footholds(kept, old, new, legs, vectors, at, root, u, leg):
     x, z = -vectors[header + 2], -vectors[header + 4]
     pace = math.sqrt(x * x + z * z)
     x, z = (x / pace, z / pace) if pace > 0.1 * dt else u
-    level, slope = 0.0, 0.0
+    level, slope, body = 0.0, 0.0, 0.0
+    if legs.pitches != 0.0:
+        body = body_slope(kept, at, legs, u)
     for k in range(5):
         # The line without its corners.
-        one, steep = foothold_line(kept, at, legs, root, x, z, (k - 2) * 0.11 * leg)
+        one, steep = foothold_line(
+            kept, at, legs, root, x, z, (k - 2) * 0.11 * leg, body * (x * u[0] + z * u[1])
+        )
         level, slope = level + 0.2 * one, slope + 0.2 * steep
     rise, speed, lean, leans = level, 0.0, legs.lean * atan2(slope, 1.0), 0.0
+    if legs.pitches != 0.0:
+        lean = -atan2(body, 1.0)
     if kept[old + SURE] != 0.0 and abs(level - kept[old + LEVEL] - down) < legs.most_step:
         rise, speed, leans = kept[old + RISE] + down, kept[old + SPEED], kept[old + LEANS]
         if dt > 0.0:
@@ -459,15 +480,25 @@ def run_legs(work, n, top, at, time, weight):
             old, new = memory + 1 + LEG_STATE * count, memory + 1 + size + LEG_STATE * count
             if time < 1.0:
                 follow_footholds(kept, old, new, legs, vectors, memory + 1 + size, root, u, goals[7])
+            lean, rise = weight * kept[new + LEAN], weight * kept[new + RISE]
+            if legs.pitches != 0.0:
+                away = minus(model_place(rows, top, Jp, parents, pelvis), root)
+                rise -= sin(lean) / cos(lean) * (away[0] * u[0] + away[2] * u[1])
+                lean_joint(rows, top, Jp, parents, pelvis, lean, u)
+                short = -1e9
+                for k in range(count):
+                    hip, g = model_place(rows, top, Jp, parents, legs.upper[k]), 16 * k
+                    x, z, reach = goals[g + 8] - hip[0], goals[g + 10] - hip[2], goals[g + 7]
+                    short = max(
+                        short, hip[1] - goals[g + 9] - math.sqrt(max(reach * reach - x * x - z * z, 0.0))
+                    )
+            elif legs.spine >= 0 and abs(lean) > 1e-6:
+                lean_joint(rows, top, Jp, parents, legs.spine, lean, u)
+            if time < 1.0:
                 # Who walks is midway between two feet when one comes down.
-                short = max(
-                    short + weight * kept[new + RISE], 0.5 * fall_ahead(kept, memory + 1 + size, legs)
-                )
+                short = max(short + rise, 0.5 * fall_ahead(kept, memory + 1 + size, legs))
                 follow_drop(kept, old, new, legs, vectors, max(short, 0.0))
-            rise = weight * (kept[new + RISE] - min(kept[new + DROP], legs.most_drop))
-            lean = weight * kept[new + LEAN]
-            if legs.spine >= 0 and abs(lean) > 1e-6:
-                lean_spine(rows, top, Jp, parents, legs.spine, lean, u)
+            rise -= weight * min(kept[new + DROP], legs.most_drop)
         else:
             rise = -min(max(short, 0.0), weight * legs.most_drop)
         if abs(rise) > 1e-6:
@@ -509,7 +540,7 @@ def mixed(a, b, part):
     return (x / size, y / size, z / size, w / size)
 
 
-def lean_spine(rows, top, Jp, parents, joint, angle, u):
+def lean_joint(rows, top, Jp, parents, joint, angle, u):
     """Leans a joint towards `u` (x, z)."""
     above = model_rotation(rows, top, Jp, parents, parents[joint])
     mine = multiplied(above, local_rotation(rows, top, Jp, joint))

@@ -52,6 +52,7 @@ class LegSet:
     legs: list[Leg]
     pelvis: int
     spine: int
+    pitches: bool
     what: int
     stretch: float
     radius: float
@@ -273,7 +274,7 @@ def _follow(s: LegSet, leg: Leg, ball: Array, u: Array, heel: Array, toe: Array)
     }  # fmt: skip
 
 
-def _foothold_line(s: LegSet, root: Array, ahead: Array, further: float) -> tuple[float, float]:
+def _foothold_line(s: LegSet, root: Array, ahead: Array, further: float, body: float) -> tuple[float, float]:
     """The height of the line through all footholds, and its slope."""
     holds = []
     for leg in s.legs:
@@ -281,7 +282,8 @@ def _foothold_line(s: LegSet, root: Array, ahead: Array, further: float) -> tupl
             way = plane.point - root - np.array([leg.hip[0], 0, leg.hip[1]])
             steep = -float(plane.normal @ ahead) / max(plane.normal[1], 0.2)
             beside = root + ahead * float((plane.point - root) @ ahead)
-            holds.append((float(way @ ahead) - further, plane.height(beside[0], beside[2]), steep))
+            under = body * float(np.array([leg.hip[0], 0, leg.hip[1]]) @ ahead)
+            holds.append((float(way @ ahead) - further, plane.height(beside[0], beside[2]) - under, steep))
     behind = max((h for h in holds if h[0] <= 0), key=lambda h: h[0], default=None)
     before = min((h for h in holds if h[0] > 0), key=lambda h: h[0], default=None)
     if behind is None or before is None:
@@ -297,9 +299,17 @@ def _follow_footholds(s: LegSet, root: Array, u: Array, leg: float) -> None:
     ahead, b = -s.move * [1, 0, 1], s.before
     pace = float(np.linalg.norm(ahead))
     ahead = ahead / pace if pace > 0.1 * s.dt else u
-    lines = np.array([_foothold_line(s, root, ahead, (k - 2) * 0.11 * leg) for k in range(5)])
+    body = 0.0
+    if s.pitches:
+        points = np.array([one.now["target"].point for one in s.legs])
+        ways = points @ u
+        if ways.var() * len(ways) > 1e-4:
+            body = float(np.clip(np.polyfit(ways, points[:, 1], 1)[0], -s.steepest, s.steepest))
+    under = body * float(ahead @ u)
+    lines = np.array([_foothold_line(s, root, ahead, (k - 2) * 0.11 * leg, under) for k in range(5)])
     level, slope = lines.mean(0)
-    rise, speed, lean, leans = level, 0.0, s.lean * np.arctan(slope), 0.0
+    lean = -np.arctan(body) if s.pitches else s.lean * np.arctan(slope)
+    rise, speed, leans = level, 0.0, 0.0
     if b and abs(level - b["level"] - s.move[1]) < s.most_step:
         rise, speed, leans = b["rise"] + s.move[1], b["speed"], b["leans"]
         if s.dt > 0:
@@ -401,15 +411,21 @@ def reference_legs(
     if s.what & 4:
         if time < 1:
             _follow_footholds(s, root, u, reaches[0])
-            _follow_drop(s, short(weight * s.now["rise"]))
-        rise = weight * (s.now["rise"] - min(s.now["drop"], s.most_drop))
-        if s.spine >= 0:
-            lean = quaternion.from_axis_angle(np.array([u[2], 0, -u[0]]), np.array(weight * s.now["lean"]))
-            above = int(parents[s.spine])
+        rise, angle = weight * s.now["rise"], weight * s.now["lean"]
+        leaning = s.pelvis if s.pitches else s.spine
+        if s.pitches:
+            rise -= np.tan(angle) * float((places[s.pelvis] - root) @ u)
+        if leaning >= 0:
+            lean = quaternion.from_axis_angle(np.array([u[2], 0, -u[0]]), np.array(angle))
+            above = int(parents[leaning])
             over = ONE if above < 0 else turns[above]
-            rows[1][s.spine] = quaternion.multiply(
-                quaternion.conjugate(over), quaternion.multiply(lean, turns[s.spine])
+            rows[1][leaning] = quaternion.multiply(
+                quaternion.conjugate(over), quaternion.multiply(lean, turns[leaning])
             )
+            places = model_frames(rows, parents)[0]
+        if time < 1:
+            _follow_drop(s, short(rise))
+        rise -= weight * min(s.now["drop"], s.most_drop)
     else:
         rise = -min(short(0.0), weight * s.most_drop)
     if s.pelvis >= 0:

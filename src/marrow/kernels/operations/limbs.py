@@ -231,8 +231,16 @@ def solve_framed(rows, top, Jp, upper, mid, tip, frames, goal, least, most, stre
     """The same for a limb whose `limb_frames` are known. Returns how the parent of its tip is turned then."""
     f = frames
     a, b, c = (f[0], f[1], f[2]), (f[3], f[4], f[5]), (f[6], f[7], f[8])
-    above, q_upper, over_mid = (f[9], f[10], f[11], f[12]), (f[13], f[14], f[15], f[16]), (f[17], f[18], f[19], f[20])
-    q_mid, over_tip, q_tip = (f[21], f[22], f[23], f[24]), (f[25], f[26], f[27], f[28]), (f[29], f[30], f[31], f[32])
+    above, q_upper, over_mid = (
+        (f[9], f[10], f[11], f[12]),
+        (f[13], f[14], f[15], f[16]),
+        (f[17], f[18], f[19], f[20]),
+    )
+    q_mid, over_tip, q_tip = (
+        (f[21], f[22], f[23], f[24]),
+        (f[25], f[26], f[27], f[28]),
+        (f[29], f[30], f[31], f[32]),
+    )
     l1, l2 = length_of(minus(b, a)), length_of(minus(c, b))
     if not (l1 > 1e-9 and l2 > 1e-9 and math.isfinite(goal[0] + goal[1] + goal[2])):
         return over_tip
