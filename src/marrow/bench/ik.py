@@ -45,7 +45,7 @@ def contests() -> list[Contest]:
         whole.entries["mink, one by one"] = rival
         whole.goals["mink, one by one"] = AGAINST_MINK
     else:
-        whole.notes.append("mink is not installed: pip install mink daqp")
+        whole.notes.append("mink (with daqp) is not installed")
     whole.entries["as a node of a graph, 3 steps"] = crowd_updates(times, later)
     one = {name: target[0] for name, target in targets.items()}
     single = Contest(f"the same for one character, {STEPS} steps", "character", 1)
