@@ -218,13 +218,17 @@ def _with_facing(character: Character) -> Character:
     """The character with a line in its report where it does not look along +Z, or nothing tells where it does. To find that
     out takes longer than to read most files: it is done when somebody reads the report."""
 
-    def told() -> Report:
-        from marrow.motion.facing import facing_line
+    from marrow.motion.facing import facing_line, only_rigid
 
-        line = facing_line(character)
+    # Not the whole of it: a report that nobody reads would keep meshes and images alive.
+    known, rigid = character.report, only_rigid(character)
+    light = twin(character, meshes=(), materials=(), images=(), report=Report())
+
+    def told() -> Report:
+        line = facing_line(light, rigid=rigid)
         report = ReportBuilder()
-        report.extend(character.report)
-        if line is not None and all(known.place != "facing" for known in character.report):
+        report.extend(known)
+        if line is not None and all(other.place != "facing" for other in known):
             report.add("info", "facing", line)
         return report.build()
 
