@@ -13,6 +13,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     motion_transfer,
     nearest_points,
     number_parsing,
+    planting,
     polygon_meshes,
     pose_programs,
     poses,

@@ -1,0 +1,66 @@
+"""Knees as hinges: which way a leg bends in every frame, continuous through straight, and a leg bent in closed form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.math import quaternion
+from marrow.model import Pose, Skeleton
+from marrow.motion.limb_rotations import bend_at_rest, model_rotation
+from marrow.motion.two_bone import Reach
+
+__all__ = ["hinge", "hinge_hint", "reach_pinned"]
+
+Array = NDArray[Any]
+OWN = 0.1
+"""How much of the thigh's own hinge is in a leg's plane: all of it where the leg is straight."""
+OVER = np.radians(12.0)
+"""A knee that bends further the wrong way really does."""
+LONGEST = 0.99995
+
+
+def _length(v: Array) -> Array:
+    return np.sqrt(np.einsum("...i,...i->...", v, v))
+
+
+def hinge_hint(skeleton: Skeleton, body: Pose, chain: tuple[int, ...], usual: Array) -> Array:
+    """Where a leg bends by its thigh, in model space, `(T, 3)`."""
+    return quaternion.rotate(model_rotation(skeleton, body, chain[0]), bend_at_rest(skeleton, chain, usual))
+
+
+def hinge(a: Array, b: Array, hint: Array) -> tuple[Array, Array]:
+    """The unit normal `(T, 3)` of the plane that the bones `a` and `b` bend in, and by how much `(T,)`, negative where a
+    little overstretched. `hint (T, 3)` is where the thigh says that the knee goes."""
+    la, lb = np.maximum(_length(a), 1e-12), np.maximum(_length(b), 1e-12)
+    c = np.cross(a, b) / (la * lb)[:, None]
+    own = np.cross(hint, a + b)
+    own /= np.maximum(_length(own), 1e-9)[:, None]
+    if float((c * own).sum()) < 0:  # it bends the other way for most of the clip: that is its way
+        own = -own
+    bend = np.arctan2(_length(c), (a * b).sum(axis=-1) / (la * lb))
+    wrong = (c * own).sum(axis=-1) < 0
+    over = wrong & (bend > OVER)
+    side = np.where(wrong & ~over, -1.0, 1.0)
+    normal = side[:, None] * c + np.where(over, 0.0, OWN)[:, None] * own
+    return normal / np.maximum(_length(normal), 1e-12)[:, None], side * bend
+
+
+def reach_pinned(start: Array, middle: Array, end: Array, goal: Array, hint: Array) -> Reach:
+    """Brings `end (T, 3)` to `goal (T, 3)`, or as near as bones of their length can."""
+    a, b = middle - start, end - middle
+    la, lb = np.maximum(_length(a), 1e-12), np.maximum(_length(b), 1e-12)
+    normal, _ = hinge(a, b, hint)
+    far = np.minimum(_length(goal - start), (la + lb) * LONGEST)
+    bend = np.arccos(np.clip((far * far - la * la - lb * lb) / (2 * la * lb), -1, 1))
+    # Both bones into the plane (they nearly are), turned about its normal, then swung to the goal.
+    flat = a - normal * (a * normal).sum(axis=-1, keepdims=True)
+    along = flat / np.maximum(_length(flat), 1e-12)[:, None]
+    low = along * np.cos(bend)[:, None] + np.cross(normal, along) * np.sin(bend)[:, None]
+    swing = quaternion.between(along * la[:, None] + low * lb[:, None], goal - start)
+    upper = quaternion.multiply(swing, quaternion.between(a, flat))
+    lower = quaternion.multiply(swing, quaternion.between(b, low))
+    reached = start + quaternion.rotate(upper, a) + quaternion.rotate(lower, b)
+    return Reach(upper, lower, np.ones(len(a)), _length(reached - goal))
