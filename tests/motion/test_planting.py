@@ -113,3 +113,43 @@ def test_hips_move_and_knees_do_not_snap(place, name: str) -> None:
         assert np.ptp(lengths[:, bones.index(joint)]) < 1e-5, "no bone is lengthened"
     quality = tool.quality(clip, made)
     assert quality is not None and quality.result.drift < 0.005 and quality.result.sink < 0.005
+
+
+def boots(sole: float) -> mw.Character:
+    """A body whose boots reach `sole` metres below its ankles, with a vertex between foot and toes that bends with both."""
+    bones = rigs.body(SAME, place=short_shins, root="root")
+    rest = bones.rest_model[..., 3].astype(float)
+    meshes = []
+    for side in "lr":
+        foot, ball = bones.index(f"foot_{side}"), bones.index(f"ball_{side}")
+        heel = rest[foot] * [1, 0, 1] + [0, rest[foot, 1] - sole, 0]
+        tip = rest[ball] * [1, 0, 1] + [0, rest[foot, 1] - sole, 0.1]
+        at = np.array([heel, tip, (heel + tip) / 2], np.float32)
+        inverse = np.zeros((2, 3, 4), np.float32)
+        inverse[:, :, :3] = np.linalg.inv(bones.rest_model[[foot, ball], :, :3].astype(float))
+        inverse[:, :, 3] = -np.einsum("jik,jk->ji", inverse[:, :, :3], rest[[foot, ball]])
+        joints = np.array([[0, 1], [1, 0], [0, 1]], np.uint16)
+        weights = np.array([[1, 0], [1, 0], [0.5, 0.5]], np.float32)
+        triangles, used = np.array([[0, 1, 2]], np.int32), np.array([foot, ball], np.int32)
+        meshes.append(mw.Mesh(f"boot_{side}", at, triangles, joints, weights, used, inverse))
+    return mw.Character(bones, tuple(meshes))
+
+
+def test_no_vertex_of_the_feet_sinks_and_the_report_measures_the_skin() -> None:
+    """Skinned here: what is deepest is what the report says, and it is shallow with contacts only."""
+    hero, target = mw.samples.mannequin(), boots(0.09)
+    clip = hero.clips["run"]
+    tool = Retargeter(hero, target, clip=clip)
+    deep = []
+    for contacts in (False, True):
+        made = tool.retarget(clip, contacts=contacts)
+        times = np.arange(round(clip.duration * 60) + 1) / 60
+        skin = mw.skin(target, made.sample(times)).positions
+        quality = tool.quality(clip, made)
+        assert quality is not None
+        deep.append(-float(skin[..., 1].min()))
+        if not contacts:
+            lowest = skin[..., 1].min(axis=1)
+            assert quality.visible.sink == pytest.approx(deep[0], abs=0.006)
+            assert quality.visible.sink_at == pytest.approx(times[np.argmin(lowest)], abs=0.05)
+    assert deep[0] > 0.012 > 0.008 > deep[1]
