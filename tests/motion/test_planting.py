@@ -7,9 +7,13 @@ import pytest
 import rigs
 
 import marrow as mw
+from marrow.kernels import leg_bends_reference
 from marrow.kernels import planting_reference as reference
+from marrow.math import quaternion
 from marrow.motion import Retargeter, foot_planting
+from marrow.motion.foot_ik import _Leg
 from marrow.motion.foot_planting import PlantProblem, plant_moves
+from marrow.motion.limb_rotations import bend_at_rest, model_rotation
 
 SAME = {n: n for n in rigs.PARTS}
 BONES = np.array([0.52, 0.5, 0.5, 0.51])
@@ -30,11 +34,12 @@ def walking(T: int, seconds: float = 1 / 60, way: float = 0.2) -> PlantProblem:
     return PlantProblem(leg, change, step, high, 10.0 * stands, high - 0.01, bend)
 
 
-def test_the_kernel_finds_what_the_reference_finds() -> None:
+def test_the_kernel_finds_what_the_reference_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foot_planting, "STOP", 1e-6)
     problem = walking(12)
     wanted, steps = reference.plant_feet(
         problem.leg, BONES, problem.change, problem.step, problem.high, problem.near, problem.need, problem.bend,
-        hips=reference.HIPS**2, smooth=reference.smoothness(1 / 60), rounds=12, stop=2e-4,
+        hips=reference.HIPS**2, smooth=reference.smoothness(1 / 60), rounds=10, stop=1e-6,
     )  # fmt: skip
     assert steps > 4 and np.abs(wanted).max() > 0.01
     np.testing.assert_allclose(plant_moves(problem, BONES, 1 / 60, loops=False), wanted, atol=2e-5)
@@ -79,6 +84,40 @@ def short_shins(name: str, p: np.ndarray) -> np.ndarray:
 
 def wide_hips(name: str, p: np.ndarray) -> np.ndarray:
     return p * [1.5, 1, 1] if name.split("_")[0] in ("thigh", "calf", "foot", "ball") else p
+
+
+def test_legs_are_bent_as_the_reference_bends_them() -> None:
+    """Random turns of hips and legs, ankles that move up to 10 cm, some out of reach: places of the joints to 10 um."""
+    bones = rigs.body(SAME, place=short_shins, axes=np.random.default_rng(1), root="root")
+    rng = np.random.default_rng(2)
+    T, chain = 40, tuple(bones.index(n) for n in ("thigh_l", "calf_l", "foot_l"))
+    pose = bones.rest.broadcast_to((T,)).copy()
+    for joint in (bones.index("pelvis"), *chain):
+        turn = quaternion.from_axis_angle(
+            quaternion.normalize(rng.normal(size=(T, 4)))[:, :3], rng.normal(size=T) / 4
+        )
+        pose.rotation[:, joint] = quaternion.normalize(quaternion.multiply(pose.rotation[:, joint], turn))
+    model = bones.to_model(pose)
+    forward = np.array([0.0, 0, 1])
+    leg = _Leg(bones, chain, pose, model, forward)
+    at = model[..., 3][:, list(chain)].astype(float)
+    hint = quaternion.rotate(model_rotation(bones, pose, chain[0]), bend_at_rest(bones, chain, forward))
+    np.testing.assert_allclose(
+        leg.bend, leg_bends_reference.hinge(at[:, 1] - at[:, 0], at[:, 2] - at[:, 1], hint)[1], atol=1e-9
+    )
+    moves = np.zeros((T, 9))
+    moves[:, 3:6] = rng.uniform(-0.1, 0.1, (T, 3))
+    upper, lower = leg_bends_reference.reach(at[:, 0], at[:, 1], at[:, 2], at[:, 2] + moves[:, 3:6], hint)
+    knee = at[:, 0] + quaternion.rotate(upper, at[:, 1] - at[:, 0])
+    ankle = knee + quaternion.rotate(lower, at[:, 2] - at[:, 1])
+    for (joint, _), turns in leg.bent(moves, 3).items():
+        pose.rotation[:, joint] = turns
+    made = bones.to_model(pose)
+    np.testing.assert_allclose(made[:, chain[1], :, 3], knee, atol=1e-5)
+    np.testing.assert_allclose(made[:, chain[2], :, 3], ankle, atol=1e-5)
+    np.testing.assert_allclose(made[:, chain[2], :, :3], model[:, chain[2], :, :3], atol=1e-5)
+    reached = np.linalg.norm(ankle - at[:, 2] - moves[:, 3:6], axis=-1) < 1e-4
+    assert 5 < reached.sum() < T, "some are out of reach"
 
 
 def knee_speed(skeleton: mw.Skeleton, clip: mw.Clip) -> float:

@@ -9,6 +9,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     ground_rays,
     height_fields,
     joint_positions,
+    leg_bends,
     lod,
     motion_transfer,
     nearest_points,

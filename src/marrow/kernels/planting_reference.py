@@ -36,8 +36,8 @@ HIPS, LEAN, BEND, STEP, SLIDE, NEAR, FLOOR, LIMIT = 0.25, 1.0, 0.35, 60.0, 6.0, 
 DAMPING = 1e-3
 SOFT, ENOUGH, SHARP = 0.13962634015954636, 0.06981317007977318, 0.017453292519943295
 """8, 4 and 1 degrees."""
-FIRST, SHRINK, MOVE = 0.5235987755982988, 0.7, 0.2
-"""The first step takes knees that are soft below 30 degrees; no step moves anything further than MOVE legs."""
+FIRST, SHRINK, MOVE = 0.3490658503988659, 0.7, 0.2
+"""The first step takes knees that are soft below 20 degrees; no step moves anything further than MOVE legs."""
 PER_SECOND = 0.1
 SLOW_HIPS, SLOW_FEET, SLOW_KNEES, FEET = 0.12, 0.08, 0.06, 0.35
 

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
+from marrow.kernels.language.kernel import Kernel
+from marrow.kernels.leg_bends import bend_leg, leg_bends
 from marrow.kernels.planting_reference import NEAR, PER_SECOND, SLIDE, STEP
 from marrow.math import quaternion
-from marrow.model import Pose
+from marrow.model import Pose, Skeleton
 from marrow.motion.contacts import (
     LEG,
     LOW,
@@ -27,8 +29,8 @@ from marrow.motion.contacts import (
     planted_frames,
 )
 from marrow.motion.foot_planting import PlantProblem, plant_moves
-from marrow.motion.hinges import hinge, hinge_hint
-from marrow.motion.limbs import dense, ease, move_end
+from marrow.motion.limb_rotations import bend_at_rest
+from marrow.motion.limbs import dense, ease
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.soles import Soles
 
@@ -61,6 +63,36 @@ def lowest_parts(points: FeetPoints, soles: Soles | None, model: Array) -> Array
     return joints if soles is None else np.minimum(joints, soles.heights(model))
 
 
+class _Leg:
+    """What the kernels that bend a leg read and write."""
+
+    def __init__(
+        self, skeleton: Skeleton, chain: tuple[int, ...], body: Pose, model: Array, bends: Array
+    ) -> None:
+        T = len(body)
+        self.chain = chain
+        self.bend = np.zeros(T)
+        self.turns = np.zeros((3, T, 4), np.float32)
+        self._work: dict[str, Any] = {
+            "rotation": body.rotation.reshape(-1), "model": model.reshape(-1), "parents": skeleton.parents,
+            "hint": bend_at_rest(skeleton, chain, bends), "bend": self.bend, "side": np.ones(1),
+            "shift": np.zeros(0), "out": self.turns.reshape(-1), "first": 0,
+        } | dict(zip(("upper", "lower", "end"), chain))  # fmt: skip
+        self._run(leg_bends)
+
+    def _run(self, kernel: Kernel) -> None:
+        frame = kernel.frame()
+        for name, value in self._work.items():
+            frame.put_one(f"work.{name}", value)
+        frame.run()
+
+    def bent(self, moves: Array, first: int) -> LocalTracks:
+        """The tracks of its joints where its ankle moves by three columns of `moves (T, 9)` against the hip."""
+        self._work |= {"shift": np.ascontiguousarray(moves).reshape(-1), "first": first}
+        self._run(bend_leg)
+        return {(j, 1): turns for j, turns in zip(self.chain, self.turns)}
+
+
 def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, times: Array) -> None:
     """Changes `tracks` so that the feet of the target stand where and when those of the source do."""
     T, skeleton, chains = len(times), tool.target, tool.chains("target")
@@ -68,21 +100,22 @@ def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
     body = dense(skeleton, tracks, T)
     model = to_model(skeleton, body)
     mine = feet_points(skeleton, model, chains, tool.feet_t)
-    legs = [chains[f"{side}_leg"][:3] for side in ("left", "right")]
-    bends = tool.rest_t.frame[:, 2]
-    at = [model[..., 3][:, list(chain)].astype(np.float64) for chain in legs]
-    length = mine.leg
+    legs = [
+        _Leg(skeleton, chains[f"{side}_leg"][:3], body, model, tool.rest_t.frame[:, 2])
+        for side in ("left", "right")
+    ]
     problem = asked(theirs, mine, lowest_parts(mine, tool.soles_t, model), times)
-    for k, (chain, place) in enumerate(zip(legs, at)):
-        problem.leg[:, k] = (place[:, 2] - place[:, 0]) / length
-        hint = hinge_hint(skeleton, body, chain, bends)
-        problem.bend[:, k] = hinge(place[:, 1] - place[:, 0], place[:, 2] - place[:, 1], hint)[1]
-    bones = [np.median(np.linalg.norm(p[:, i + 1] - p[:, i], axis=-1)) / length for i in (0, 1) for p in at]
+    bones = np.zeros((2, 2))
+    for k, leg in enumerate(legs):
+        at = model[..., 3][:, list(leg.chain)].astype(np.float64)
+        problem.leg[:, k], problem.bend[:, k] = (at[:, 2] - at[:, 0]) / mine.leg, leg.bend
+        few = np.diff(at[:: max(T // 64, 1)], axis=1)
+        bones[:, k] = np.median(np.linalg.norm(few, axis=-1), axis=0) / mine.leg
     hips = chains["hips"][0]
-    carries = all(hips in skeleton.ancestors(chain[0]) for chain in legs)
+    carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
-    moves = length * plant_moves(
-        problem, np.maximum(bones, 1e-3), seconds, loops=_repeats(mine, theirs), hips=carries
+    moves = mine.leg * plant_moves(
+        problem, np.maximum(bones, 1e-3).reshape(-1), seconds, loops=_repeats(mine, theirs), hips=carries
     )
     if carries:
         above = int(skeleton.parents[hips])
@@ -90,9 +123,8 @@ def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
         if above >= 0:
             shift = np.linalg.solve(model[:, above, :, :3].astype(np.float64), shift[..., None])[..., 0]
         tracks[hips, 0] = (body.translation[:, hips] + shift).astype(np.float32)
-        body.translation[:, hips] = tracks[hips, 0]
-    for k, chain in enumerate(legs):
-        move_end(skeleton, chain, moves[:, 3 + 3 * k : 6 + 3 * k], body, model, tracks, bends, pinned=True)
+    for k, leg in enumerate(legs):
+        tracks |= leg.bent(moves, 3 + 3 * k)
 
 
 def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array) -> PlantProblem:

@@ -35,7 +35,7 @@ WINDOW, AHEAD = 448, 64
 """Frames of a window, and how many it looks ahead."""
 AROUND = 64
 """Frames before and after a clip that repeats."""
-ROUNDS, AGAIN, STOP = 12, 3, 2e-4
+ROUNDS, AGAIN, STOP = 10, 3, 1e-3
 """Steps at the most, from nothing and from moves that are nearly right; fewer where one moves nothing further than this, in
 legs."""
 HELD = 1e6

@@ -1,4 +1,5 @@
-"""Knees as hinges: which way a leg bends in every frame, continuous through straight, and a leg bent in closed form."""
+"""Knees as hinges, in NumPy and float64: which way a leg bends in every frame, continuous through straight, and a leg bent in
+closed form. The specification of `leg_bends.py`."""
 
 from __future__ import annotations
 
@@ -8,27 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import quaternion
-from marrow.model import Pose, Skeleton
-from marrow.motion.limb_rotations import bend_at_rest, model_rotation
-from marrow.motion.two_bone import Reach
 
-__all__ = ["hinge", "hinge_hint", "reach_pinned"]
+__all__ = ["LONGEST", "OVER", "OWN", "hinge", "reach"]
 
 Array = NDArray[Any]
 OWN = 0.1
 """How much of the thigh's own hinge is in a leg's plane: all of it where the leg is straight."""
-OVER = np.radians(12.0)
-"""A knee that bends further the wrong way really does."""
+OVER = 0.20943951023931953
+"""A knee that bends further the wrong way (12 degrees) really does."""
 LONGEST = 0.99995
 
 
 def _length(v: Array) -> Array:
     return np.sqrt(np.einsum("...i,...i->...", v, v))
-
-
-def hinge_hint(skeleton: Skeleton, body: Pose, chain: tuple[int, ...], usual: Array) -> Array:
-    """Where a leg bends by its thigh, in model space, `(T, 3)`."""
-    return quaternion.rotate(model_rotation(skeleton, body, chain[0]), bend_at_rest(skeleton, chain, usual))
 
 
 def hinge(a: Array, b: Array, hint: Array) -> tuple[Array, Array]:
@@ -48,8 +41,8 @@ def hinge(a: Array, b: Array, hint: Array) -> tuple[Array, Array]:
     return normal / np.maximum(_length(normal), 1e-12)[:, None], side * bend
 
 
-def reach_pinned(start: Array, middle: Array, end: Array, goal: Array, hint: Array) -> Reach:
-    """Brings `end (T, 3)` to `goal (T, 3)`, or as near as bones of their length can."""
+def reach(start: Array, middle: Array, end: Array, goal: Array, hint: Array) -> tuple[Array, Array]:
+    """The turns `(T, 4)` in model space of both bones that bring `end (T, 3)` to `goal (T, 3)`, or as near as they reach."""
     a, b = middle - start, end - middle
     la, lb = np.maximum(_length(a), 1e-12), np.maximum(_length(b), 1e-12)
     normal, _ = hinge(a, b, hint)
@@ -62,5 +55,4 @@ def reach_pinned(start: Array, middle: Array, end: Array, goal: Array, hint: Arr
     swing = quaternion.between(along * la[:, None] + low * lb[:, None], goal - start)
     upper = quaternion.multiply(swing, quaternion.between(a, flat))
     lower = quaternion.multiply(swing, quaternion.between(b, low))
-    reached = start + quaternion.rotate(upper, a) + quaternion.rotate(lower, b)
-    return Reach(upper, lower, np.ones(len(a)), _length(reached - goal))
+    return upper, lower
