@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import rigs
 
 import marrow as mw
+from marrow.cli.app import run
 from marrow.kernels import leg_bends_reference
 from marrow.kernels import planting_reference as reference
 from marrow.math import quaternion
@@ -192,3 +196,23 @@ def test_no_vertex_of_the_feet_sinks_and_the_report_measures_the_skin() -> None:
             assert quality.visible.sink == pytest.approx(deep[0], abs=0.006)
             assert quality.visible.sink_at == pytest.approx(times[np.argmin(lowest)], abs=0.05)
     assert deep[0] > 0.012 > 0.008 > deep[1]
+
+
+def test_skin_that_sinks_fails_a_limit_and_says_when(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mw.save(boots(0.09), tmp_path / "boots.glb")
+    call = [
+        "retarget",
+        "mannequin",
+        str(tmp_path / "boots.glb"),
+        "--clip",
+        "run",
+        "--report",
+        "--max-sink",
+        "0.01",
+    ]
+    assert run([*call, "--contacts"]) == 0
+    assert "skin" in capsys.readouterr().out
+    assert run([*call, "--no-contacts"]) != 0
+    assert re.search(r"sink is 0\.0\d+ at \d\.\d\d s, more than 0\.01", capsys.readouterr().err)
