@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.math import quaternion
+from marrow.math import affine, quaternion
 from marrow.model import Character
+from marrow.motion.detached_feet import detached_feet
 from marrow.motion.posture import Posture, leg_length
 from marrow.motion.rig import find_rig
 
@@ -79,19 +80,30 @@ def find_soles(
         return None
     skeleton = character.skeleton
     size = leg_length(skeleton.rest_model[..., 3].astype(np.float64), chains) / 0.85
+    feet = {end: foot for foot, end in detached_feet(skeleton).items()}
     found = []
     for side in ("left", "right"):
         foot = chains[f"{side}_leg"][2]
         # Its own toes, whether or not they are mapped.
         toes = chains.get(f"{side}_toes", ()) or find_rig(skeleton).chains.get(f"{side}_toes", ())
-        found.append(_sole(character, foot, toes, stance, ankle, size))
+        if foot in feet:  # it goes where the end of the leg goes, toes and all
+            toes = ()
+        found.append(_sole(character, foot, feet.get(foot, foot), toes, stance, ankle, size))
     return None if found[0] is None and found[1] is None else Soles((found[0], found[1]))
 
 
 def _sole(
-    character: Character, foot: int, toes: tuple[int, ...], stance: Posture, ankle: float, size: float
+    character: Character,
+    foot: int,
+    skin: int,
+    toes: tuple[int, ...],
+    stance: Posture,
+    ankle: float,
+    size: float,
 ) -> Sole | None:
-    joints, carried = _vertices(character, set(character.skeleton.descendants(foot).tolist()))
+    """Of the joint `foot`; its vertices go with the joint `skin`, which may hang elsewhere."""
+    members = set(character.skeleton.descendants(skin).tolist())
+    joints, carried = _vertices(character, members, None if skin == foot else foot)
     if not len(joints):
         return None
     rest = character.skeleton.rest_model.astype(np.float64)
@@ -124,8 +136,10 @@ def _turned(model: Array, turn: Array) -> Array:
     return np.concatenate([matrix @ model[..., :3], (matrix @ model[..., 3, None])], axis=-1)
 
 
-def _vertices(character: Character, joints: set[int]) -> tuple[Array, Array]:
-    """All vertices that go with `joints`: the joints `(Q,)` that carry any of them, and `(4 Q, P)`."""
+def _vertices(character: Character, joints: set[int], end: int | None) -> tuple[Array, Array]:
+    """All vertices that go with `joints`: the joints `(Q,)` that carry any of them, and `(4 Q, P)`. Where `joints` are
+    carried by the joint `end` in the end, they are taken as rigid with it."""
+    rest = character.skeleton.rest_model.astype(np.float64)
     parts = []
     for mesh in character.meshes:
         mine = np.isin(mesh.joint_list, list(joints))[mesh.joints]
@@ -135,7 +149,7 @@ def _vertices(character: Character, joints: set[int]) -> tuple[Array, Array]:
     used: set[int] = set()
     for mesh, picked in parts:
         used |= set(mesh.joint_list[mesh.joints[picked]][mesh.weights[picked] > 0].tolist())
-    carriers = sorted(used)
+    carriers = sorted(used if end is None else (used - joints) | {end})
     at = {j: k for k, j in enumerate(carriers)}
     columns = []
     for mesh, picked in parts:
@@ -144,9 +158,15 @@ def _vertices(character: Character, joints: set[int]) -> tuple[Array, Array]:
         for k in range(mesh.joints.shape[1]):
             local, weight = mesh.joints[picked, k], mesh.weights[picked, k].astype(np.float64)
             bind = mesh.inverse_bind[local].astype(np.float64)
+            known = mesh.joint_list[local]
+            if end is not None:
+                moved = np.isin(known, list(joints))
+                along = affine.multiply(affine.invert(rest[end]), rest[known])
+                bind = np.where(moved[:, None, None], affine.multiply(along, bind), bind)
+                known = np.where(moved, end, known)
             seen = np.einsum("vij,vj->vi", bind[..., :3], place) + bind[..., 3]
             held = np.flatnonzero(weight > 0)
-            rows = np.array([at[int(j)] for j in mesh.joint_list[local[held]]], np.intp)
+            rows = np.array([at[int(j)] for j in known[held]], np.intp)
             # A vertex may name a joint twice, but not in one column.
             out[rows, :3, held] += weight[held, None] * seen[held]
             out[rows, 3, held] += weight[held]
