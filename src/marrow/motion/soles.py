@@ -33,7 +33,7 @@ UP = np.array([0.0, 1.0, 0.0])
 
 
 @dataclass(frozen=True, eq=False)
-class Sole:
+class SoleSkin:
     """Vertices under one foot: `joints (Q,)` carry them, `carried (4 Q, P)` is where they are in each, times its weight,
     and `ground (P,)` the height in model space that they must not go below."""
 
@@ -53,7 +53,7 @@ class Sole:
 class Soles:
     """The soles of the left and the right foot; None for one without skin."""
 
-    feet: tuple[Sole | None, Sole | None]
+    feet: tuple[SoleSkin | None, SoleSkin | None]
 
     def heights(self, model: Array, up: Array = UP) -> Array:
         """The lowest vertex of each foot over its ground along `up (3,)`, `(T, 2)`, from matrices `(T, J, 3, 4)`; infinite
@@ -100,7 +100,7 @@ def _sole(
     stance: Posture,
     ankle: float,
     size: float,
-) -> Sole | None:
+) -> SoleSkin | None:
     """Of the joint `foot`; its vertices go with the joint `skin`, which may hang elsewhere."""
     members = set(character.skeleton.descendants(skin).tolist())
     joints, carried = _vertices(character, members, None if skin == foot else foot)
@@ -128,7 +128,7 @@ def _sole(
             ground = np.clip(at @ stance.frame[:, 1] + ankle, -MODELLED * size, 0.0)
         picked |= set(np.argmin(at @ stance.frame @ _downs(), axis=0).tolist())
     kept = np.array(sorted(picked))
-    return Sole(joints, carried[:, kept], ground[kept])
+    return SoleSkin(joints, carried[:, kept], ground[kept])
 
 
 def _turned(model: Array, turn: Array) -> Array:
