@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     )
     from marrow.io import load, save
     from marrow.io.lint import Mended, mend
+    from marrow.io.motion_arrays.live import LivePoses, live
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
     from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
@@ -99,6 +100,7 @@ _LATE = {
     "BoneMap": "marrow.motion",
     "Retargeter": "marrow.motion",
     "SampledClip": "marrow.animation.resampling",
+    "LivePoses": "marrow.io.motion_arrays.live",
     "Mended": "marrow.io.lint",
     "Snapshot": "marrow.graph",
     "Surface": "marrow.skinning",
@@ -110,6 +112,7 @@ _LATE = {
     "gpu": "marrow.gpu",
     "graph": "marrow.graph",
     "ik": "marrow.ik",
+    "live": "marrow.io.motion_arrays.live",
     "load": "marrow.io",
     "load_graph": "marrow.graph",
     "lod": "marrow.lod",
@@ -148,6 +151,7 @@ __all__ = [
     "Image",
     "InfluenceLimit",
     "Level",
+    "LivePoses",
     "Lod",
     "MarrowError",
     "Material",
@@ -188,6 +192,7 @@ __all__ = [
     "graph",
     "ik",
     "limit_influences",
+    "live",
     "load",
     "load_graph",
     "lod",

@@ -220,10 +220,13 @@ def _with_facing(character: Character) -> Character:
 
     def told() -> Report:
         from marrow.motion.facing import facing_line
+        from marrow.motion.up_axis import up_line
 
-        line = facing_line(character)
+        line, lies = facing_line(character), up_line(character)
         report = ReportBuilder()
         report.extend(character.report)
+        if lies is not None:
+            report.add("warning", "up", lies)
         if line is not None and all(known.place != "facing" for known in character.report):
             report.add("info", "facing", line)
         return report.build()

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.model import Pose, Skeleton
+from marrow.model import Pose, Skeleton, Socket
 from marrow.motion.point_layouts import NEEDED
 from marrow.motion.point_solver import PointOn, PointSolver, SolvedPoints
 
-__all__ = ["PointBody", "fitted_body", "missing_points", "unlikely_body"]
+__all__ = ["PointBody", "body_of_skeleton", "fitted_body", "missing_points", "unlikely_body"]
 
 Array = NDArray[Any]
 # Places of a T-pose in metres, from the pelvis. The left side; the right one is its mirror.
@@ -29,8 +29,8 @@ _MIDDLE: dict[str, tuple[float, float, float]] = {
 _LEFT: dict[str, tuple[float, float, float]] = {
     "hip": (0.06, -0.09, -0.02), "knee": (0.10, -0.47, -0.02), "ankle": (0.08, -0.89, -0.06), "foot": (0.12, -0.95, 0.06),
     "heel": (0.08, -0.95, -0.10), "big_toe": (0.10, -0.95, 0.12), "small_toe": (0.16, -0.95, 0.09),
-    "collar": (0.08, 0.43, -0.03), "shoulder": (0.20, 0.48, -0.05), "elbow": (0.46, 0.47, -0.06),
-    "wrist": (0.73, 0.48, -0.05), "hand": (0.82, 0.47, -0.05), "index": (0.83, 0.47, -0.01), "pinky": (0.81, 0.46, -0.08),
+    "collar": (0.08, 0.43, -0.03), "shoulder": (0.20, 0.48, -0.05), "elbow": (0.46, 0.48, -0.065),
+    "wrist": (0.73, 0.48, -0.045), "hand": (0.82, 0.47, -0.04), "index": (0.83, 0.47, -0.01), "pinky": (0.81, 0.46, -0.08),
     "thumb": (0.78, 0.45, 0.0), "eye": (0.03, 0.70, 0.09), "ear": (0.075, 0.67, 0.01),
 }  # fmt: skip
 _BONES = {
@@ -39,6 +39,11 @@ _BONES = {
 }  # fmt: skip
 _TRUNK = (("spine",), ("spine", "chest"), ("spine", "chest", "upperChest"))
 _HEAD = ("head_top", "nose", "left_eye", "right_eye", "left_ear", "right_ear")
+STRAIGHT, USUAL = 0.3, 0.85
+"""The share of frames that tell how a trunk rests, and the cosine of how far that may be from usual bodies."""
+_TRUNK_JOINTS = ("spine1", "spine2", "spine3", "neck", "collar")
+ANKLE = 0.1
+"""How high ankles are, by the length of the legs, where no point tells it."""
 SPINE = (0.3, 0.6)
 """Where joints of a spine are that no point tells, between pelvis and neck."""
 
@@ -84,20 +89,10 @@ def missing_points(names: Sequence[str]) -> list[str]:
 
 def fitted_body(names: Sequence[str], points: Array) -> PointBody:
     """The body that points `(T, P, 3)` called `names` show, its bones as long as their medians."""
-    missing = missing_points(names)
-    if missing:
-        raise ValidationError(f"no body: there are no points for {', '.join(m.replace('_', ' ') for m in missing)}")
-    joints = _joints(set(names))
-    marks = _marks(set(names), joints)
-    at = {name: k for k, name in enumerate(names)}
-    mix = np.zeros((len(joints) + len(marks), len(names)))
-    for row, joint in enumerate(joints):
-        for name, weight in joint.mix.items():
-            mix[row, at[name]] = weight
-    for row, (name, _) in enumerate(marks, len(joints)):
-        mix[row, at[name]] = 1.0
+    joints, marks, mix = _plan(names)
     places = np.einsum("sp,tpc->tsc", mix, points)
-    lengths = np.linalg.norm(places[:, :, None] - places[:, None], axis=-1)
+    some = places[:: max(1, len(places) // 2000)]
+    lengths = np.linalg.norm(some[:, :, None] - some[:, None], axis=-1)
     order = {joint.name: k for k, joint in enumerate(joints)}
     parents = np.array([order.get(joint.parent, -1) for joint in joints], np.int32)
     offsets, far = np.zeros((len(joints), 3)), np.median(lengths, axis=0)
@@ -119,10 +114,44 @@ def _body(
     names: Sequence[str], mix: Array,
 ) -> PointBody:  # fmt: skip
     rest = Pose.identity(len(joints)).replace(translation=offsets.astype(np.float32))
-    skeleton = Skeleton(tuple(j.name for j in joints), parents, rest, bones=_bones(joints))
-    on = [PointOn(j.name) for j in joints]
-    on += [PointOn(joint, tuple(map(float, offset))) for (_, joint), offset in zip(marks, held)]
-    return PointBody(skeleton, tuple(names), PointSolver(skeleton, on), mix)
+    order = {joint.name: k for k, joint in enumerate(joints)}
+    sockets = tuple(Socket(name, order[joint], offset) for (name, joint), offset in zip(marks, held))
+    skeleton = Skeleton(tuple(j.name for j in joints), parents, rest, sockets=sockets, bones=_bones(joints))
+    return PointBody(skeleton, tuple(names), _solver(skeleton), mix)
+
+
+def _solver(skeleton: Skeleton) -> PointSolver:
+    """Points of a body are its joints, and those that are no joints its sockets."""
+    on = [PointOn(k) for k in range(len(skeleton))]
+    on += [PointOn(s.joint, tuple(s.translation.tolist())) for s in skeleton.sockets]
+    return PointSolver(skeleton, on)
+
+
+def body_of_skeleton(skeleton: Skeleton, names: Sequence[str]) -> PointBody:
+    """The body of a skeleton that was found before, for points of these names."""
+    joints, marks, mix = _plan(names)
+    if skeleton.names != tuple(j.name for j in joints) or tuple(s.name for s in skeleton.sockets) != tuple(m for m, _ in marks):
+        raise ValidationError(
+            f"the skeleton is none that was made for such points: it has the joints {', '.join(skeleton.names[:6])}, ..."
+        )
+    return PointBody(skeleton, tuple(names), _solver(skeleton), mix)
+
+
+def _plan(names: Sequence[str]) -> tuple[list[_Joint], list[tuple[str, str]], Array]:
+    """The joints that points of these names make, the points that are no joints, and how places of both come from them."""
+    missing = missing_points(names)
+    if missing:
+        raise ValidationError(f"no body: there are no points for {', '.join(m.replace('_', ' ') for m in missing)}")
+    joints = _joints(set(names))
+    marks = _marks(set(names), joints)
+    at = {name: k for k, name in enumerate(names)}
+    mix = np.zeros((len(joints) + len(marks), len(names)))
+    for row, joint in enumerate(joints):
+        for name, weight in joint.mix.items():
+            mix[row, at[name]] = weight
+    for row, (name, _) in enumerate(marks, len(joints)):
+        mix[row, at[name]] = 1.0
+    return joints, marks, mix
 
 
 def _measured(
@@ -141,12 +170,35 @@ def _measured(
     for k, p in enumerate(parents.tolist()):
         if p in many and p >= 0:
             offsets[k] = _as_long(seen(p, k), float(np.median(np.linalg.norm(places[:, k] - places[:, p], axis=-1))))
+    straight = _straight(model, parents, many)
+    for k, p in enumerate(parents.tolist()):
+        if p > 0 and p not in many and joints[p].name.endswith(_TRUNK_JOINTS):
+            above = p
+            while above not in many:
+                above = int(parents[above])
+            way = (some[:, k] - some[:, p])[straight]
+            found = np.median(np.einsum("tji,tj->ti", model[straight][:, above, :, :3], way), axis=0)
+            known = joints[k].rest - joints[p].rest
+            if found @ known > USUAL * np.linalg.norm(found) * np.linalg.norm(known):
+                offsets[k] = _as_long(found, float(np.linalg.norm(offsets[k])))
     order = {joint.name: k for k, joint in enumerate(joints)}
     for k, (_, joint) in enumerate(marks, len(joints)):
         held.append(seen(order[joint], k))
-    lowest = min(_rest_heights(parents, offsets).min(), *(h[1] for h in held)) if held else _rest_heights(parents, offsets).min()
+    heights = _rest_heights(parents, offsets)
+    under = [heights[order[joint]] + offset[1] for (_, joint), offset in zip(marks, held)]
+    lowest = min(heights.min(), *under, heights.min())
+    if "left_foot" not in order:  # ankles are not on the ground
+        lowest -= ANKLE * abs(heights[order["left_hip"]] - heights[order["left_ankle"]])
     offsets[0] = (0.0, offsets[0, 1] - lowest, 0.0)
     return _body(joints, marks, parents, offsets, held, body.names, body.mix)
+
+
+def _straight(model: Array, parents: Array, many: set[int]) -> Array:
+    """The frames in which the chest is turned least against the hips."""
+    chest = max((j for j in many if j > 0), default=0)
+    turn = np.einsum("tji,tjk->tik", model[:, 0, :, :3], model[:, chest, :, :3])
+    upright = np.trace(turn, axis1=1, axis2=2)
+    return np.asarray(upright >= np.quantile(upright, 1 - STRAIGHT))
 
 
 def _rest_heights(parents: Array, offsets: Array) -> Array:

@@ -36,6 +36,9 @@ NEAR = 1e-3
 AROUND, STRAIGHT, SECONDS = 0.05, 0.003, 0.15
 """How much the bends of the moments around count against a moment's own, how much the shortest turn does, and how long
 these moments are."""
+ALIKE = 0.8
+"""A bend at rest tells the axis of a knee or an elbow where the cosine of the angle to the usual one is larger: legs that are
+knock-kneed bend sideways at rest and not when they walk."""
 _LIMBS = {"Arm": ("UpperArm", "LowerArm", "Hand", 1.0), "Leg": ("UpperLeg", "LowerLeg", "Foot", -1.0)}
 
 
@@ -208,9 +211,10 @@ class PointSolver:
                 way, on = at[1] - at[0], at[2] - at[1]
                 way, on = (v / max(float(np.linalg.norm(v)), 1e-12) for v in (way, on))
                 axis, bend = sign * np.cross(way, ahead), np.cross(way, on)
-                if np.linalg.norm(bend) > 0.1 and bend @ axis > 0:
-                    axis = bend
                 axis = axis - (axis @ way) * way
+                bent = float(np.linalg.norm(bend))
+                if bent > 0.1 and bend @ axis > ALIKE * bent * np.linalg.norm(axis):
+                    axis = bend
                 if np.linalg.norm(axis) < 0.1:
                     continue
                 local = np.linalg.solve(self._model[a, :, :3], axis)

@@ -17,6 +17,7 @@ __all__ = ["RATE", "read_kimodo"]
 
 Array = NDArray[Any]
 RATE = 30.0
+G1_HEAD = (0.0, 0.42, 0.0)
 _FINGERS = ("Index", "Middle", "Ring", "Pinky")
 _G1_LEG = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
 _G1_ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_roll", "wrist_pitch", "wrist_yaw", "hand_roll")
@@ -124,6 +125,12 @@ def read_kimodo(arrays: dict[str, Array], rate: float | None, path: Any, report:
     off = float(np.abs(on - offsets[1:]).max())
     if off > 0.02:
         report.add("warning", "posed_joints", f"bones change by up to {1000 * off:.0f} mm; rotations are kept, places follow them")
+    if J == 34:
+        tree, named = [*tree, ("head", "waist_pitch_skel")], {**named, "head": "head"}
+        parents, offsets, order = np.append(parents, order["waist_pitch_skel"]), np.vstack([offsets, G1_HEAD]), {**order, "head": J}
+        turns = np.concatenate([turns, turns[:, :, parents[-1:]]], axis=2)
+        report.add("info", "head", "a joint for the head was added, rigid with the trunk as the robot's is")
+        J += 1
     heights = offsets.copy()
     for k in range(1, J):
         heights[k] += heights[parents[k]]
