@@ -211,7 +211,9 @@ def _righted(character: Character, up: str | None) -> Character:
     if up is None or up == "y":
         return character
     made = character.converted(up=up, back=True)
-    return made.replace(report=character.report + Report((ReportLine("info", "up", f"{up} was up: it was turned to Y up"),)))
+    return made.replace(
+        report=character.report + Report((ReportLine("info", "up", f"{up} was up: it was turned to Y up"),))
+    )
 
 
 def _with_facing(character: Character) -> Character:

@@ -99,7 +99,10 @@ def fitted_body(names: Sequence[str], points: Array) -> PointBody:
     for k, joint in enumerate(joints):
         if parents[k] >= 0:
             offsets[k] = _as_long(joint.rest - joints[parents[k]].rest, far[k, parents[k]])
-    held = [_as_long(TEMPLATE[n] - joints[order[j]].rest, far[k, order[j]]) for k, (n, j) in enumerate(marks, len(joints))]
+    held = [
+        _as_long(TEMPLATE[n] - joints[order[j]].rest, far[k, order[j]])
+        for k, (n, j) in enumerate(marks, len(joints))
+    ]
     offsets[0, 1] = 0.9
     body = _body(joints, marks, parents, offsets, held, names, mix)
     return _measured(body, joints, marks, parents, offsets, places)
@@ -130,7 +133,9 @@ def _solver(skeleton: Skeleton) -> PointSolver:
 def body_of_skeleton(skeleton: Skeleton, names: Sequence[str]) -> PointBody:
     """The body of a skeleton that was found before, for points of these names."""
     joints, marks, mix = _plan(names)
-    if skeleton.names != tuple(j.name for j in joints) or tuple(s.name for s in skeleton.sockets) != tuple(m for m, _ in marks):
+    if skeleton.names != tuple(j.name for j in joints) or tuple(s.name for s in skeleton.sockets) != tuple(
+        m for m, _ in marks
+    ):
         raise ValidationError(
             f"the skeleton is none that was made for such points: it has the joints {', '.join(skeleton.names[:6])}, ..."
         )
@@ -141,7 +146,9 @@ def _plan(names: Sequence[str]) -> tuple[list[_Joint], list[tuple[str, str]], Ar
     """The joints that points of these names make, the points that are no joints, and how places of both come from them."""
     missing = missing_points(names)
     if missing:
-        raise ValidationError(f"no body: there are no points for {', '.join(m.replace('_', ' ') for m in missing)}")
+        raise ValidationError(
+            f"no body: there are no points for {', '.join(m.replace('_', ' ') for m in missing)}"
+        )
     joints = _joints(set(names))
     marks = _marks(set(names), joints)
     at = {name: k for k, name in enumerate(names)}
@@ -160,6 +167,8 @@ def _measured(
     """The body once more, with the places of points on joints that carry several of them as they are in the median."""
     some = places[:: max(1, len(places) // 2000)]
     model = body.skeleton.to_model(body.solver.solve(some).pose).astype(np.float64)
+    for joint, turn in body.solver.frames(some).items():
+        model[:, joint, :, :3] = turn
     held = []
 
     def seen(joint: int, point: int) -> Array:
@@ -169,7 +178,9 @@ def _measured(
     many = {p for p in parents.tolist() if (parents == p).sum() > 1}
     for k, p in enumerate(parents.tolist()):
         if p in many and p >= 0:
-            offsets[k] = _as_long(seen(p, k), float(np.median(np.linalg.norm(places[:, k] - places[:, p], axis=-1))))
+            offsets[k] = _as_long(
+                seen(p, k), float(np.median(np.linalg.norm(places[:, k] - places[:, p], axis=-1)))
+            )
     straight = _straight(model, parents, many)
     for k, p in enumerate(parents.tolist()):
         if p > 0 and p not in many and joints[p].name.endswith(_TRUNK_JOINTS):
@@ -233,8 +244,8 @@ def _joints(have: set[str]) -> list[_Joint]:
     neck_rest = TEMPLATE["neck"] if "neck" in have else TEMPLATE["left_shoulder"] * (0, 1, 1)
     above = "pelvis"
     spine = [f"spine{k}" for k in (1, 2, 3) if f"spine{k}" in have]
-    for name in spine:
-        above = add(name, above, _mean(name))
+    for name in spine:  # a single one is in the middle of the trunk
+        above = add(name, above, _mean(name), TEMPLATE["spine2"] if len(spine) == 1 else None)
     if not spine:
         for k, t in enumerate(SPINE, 1):
             above = add(f"spine{k}", above, _between(pelvis, neck, t), (1 - t) * hips_rest + t * neck_rest)
@@ -243,9 +254,17 @@ def _joints(have: set[str]) -> list[_Joint]:
     if "head" in have:
         add("head", "neck", _mean("head"))
     elif ears or "nose" in have or "head_top" in have:
-        top = _mean("left_ear", "right_ear") if ears else _mean("nose") if "nose" in have else _mean("head_top")
+        top = (
+            _mean("left_ear", "right_ear") if ears else _mean("nose") if "nose" in have else _mean("head_top")
+        )
         t = 0.7 if ears or "nose" in have else 0.4
-        rest = TEMPLATE["left_ear"] * (0, 1, 1) if ears else TEMPLATE["nose"] if "nose" in have else TEMPLATE["head_top"]
+        rest = (
+            TEMPLATE["left_ear"] * (0, 1, 1)
+            if ears
+            else TEMPLATE["nose"]
+            if "nose" in have
+            else TEMPLATE["head_top"]
+        )
         add("head", "neck", _between(neck, top, t), (1 - t) * neck_rest + t * rest)
     else:
         up = _between(pelvis, neck, 1.2)

@@ -37,4 +37,6 @@ def up_line(character: Character) -> str | None:
     if k == 1 or len(signs) != 1 or any(abs(up[k]) <= LIES for up in ups):
         return None
     axis = ("-" if signs == {-1.0} else "") + "xyz"[k]
-    return f"it rests and moves standing along {axis}, as if {axis} were up: up={axis!r} rights it while loading"
+    return (
+        f"it rests and moves standing along {axis}, as if {axis} were up: up={axis!r} rights it while loading"
+    )

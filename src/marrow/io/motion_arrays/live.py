@@ -50,7 +50,9 @@ class LivePoses(Iterator[Pose]):
         self, frames: Iterable[Any], motion: str, *, skeleton: Skeleton | None, rate: float, up: str | None, fit: int
     ) -> None:  # fmt: skip
         if not isinstance(frames, Iterable):
-            raise WrongTypeError(f"live: frames: expected something to iterate over, got {_validate.shown(frames)}")
+            raise WrongTypeError(
+                f"live: frames: expected something to iterate over, got {_validate.shown(frames)}"
+            )
         if not isinstance(motion, str) or motion not in LAYOUTS:
             raise UnknownNameError("motion", motion, LAYOUTS)
         if skeleton is not None:
@@ -115,7 +117,9 @@ class LivePoses(Iterator[Pose]):
             raise ValidationError("live: no frame shows a body")
         whole = np.stack(first)
         try:
-            names, points = filled(self._names, whole[..., :3], whole[..., 3] > SEEN, Path("live"), self._report)
+            names, points = filled(
+                self._names, whole[..., :3], whole[..., 3] > SEEN, Path("live"), self._report
+            )
         except FormatError as error:
             raise ValidationError(f"live: {error.message} of the first {len(first)}") from None
         self._kept = [self._names.index(name) for name in names]
@@ -126,7 +130,9 @@ class LivePoses(Iterator[Pose]):
         lifted = grounded(names, points, self._report)
         self._ground = points[0, 0] - lifted[0, 0]
         self._last = lifted[0]
-        self._body = fitted_body(names, lifted) if self._given is None else body_of_skeleton(self._given, names)
+        self._body = (
+            fitted_body(names, lifted) if self._given is None else body_of_skeleton(self._given, names)
+        )
         self._around = np.zeros(self._body.solver.limbs, np.complex128)
         return self._body
 
@@ -170,7 +176,9 @@ class LivePoses(Iterator[Pose]):
         try:
             return np.asarray(given, np.float64)
         except (TypeError, ValueError):
-            raise WrongTypeError(f"live: frame {self._count}: expected numbers, got {_validate.shown(given)}") from None
+            raise WrongTypeError(
+                f"live: frame {self._count}: expected numbers, got {_validate.shown(given)}"
+            ) from None
 
 
 def _sure(values: Array) -> Array:

@@ -84,7 +84,10 @@ def _rotations(
     from marrow.io.smpl import motion_character
 
     if values.ndim not in (2, 3) or not len(values):
-        raise FormatError(f"an array {values.shape} holds no rotations of SMPL: expected (T, 66), (T, 72), (T, 156) or (T, 165)", path=path)
+        raise FormatError(
+            f"an array {values.shape} holds no rotations of SMPL: expected (T, 66), (T, 72), (T, 156) or (T, 165)",
+            path=path,
+        )
     arrays = {"poses": values.reshape(len(values), -1), "trans": np.zeros((len(values), 3))}
     if rate or options.rate:
         arrays["fps"] = np.array(rate or options.rate)
@@ -102,7 +105,11 @@ def _in_archive(data: bytes | memoryview, names: list[str], path: Path) -> Table
         wanted = names
     if len(wanted) != 1:
         listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        what = f"which of {', '.join(wanted)} is the motion is not clear" if wanted else "none of its arrays is known to be motion"
+        what = (
+            f"which of {', '.join(wanted)} is the motion is not clear"
+            if wanted
+            else "none of its arrays is known to be motion"
+        )
         raise FormatError(
             f"{what}; it has {listed or 'no arrays'}",
             path=path,
@@ -117,7 +124,9 @@ def _in_archive(data: bytes | memoryview, names: list[str], path: Path) -> Table
 
 def _humanml3d(values: Array, table: Table, path: Path) -> KeyPoints:
     if values.ndim != 2 or values.shape[1] != HUMANML3D:
-        raise FormatError(f"an array {values.shape} is none of HumanML3D's: expected (T, {HUMANML3D})", path=path)
+        raise FormatError(
+            f"an array {values.shape} is none of HumanML3D's: expected (T, {HUMANML3D})", path=path
+        )
     if not len(values):
         raise FormatError("has no frames", path=path)
     if values.dtype.kind not in "fiu" or not np.isfinite(values).all():
@@ -128,22 +137,40 @@ def _humanml3d(values: Array, table: Table, path: Path) -> KeyPoints:
     wrong = unlikely_body(names, places[:: max(1, len(places) // 500)])
     if wrong:
         raise FormatError(
-            f"its numbers make no body: {wrong}", path=path, remedy="normalised features must be multiplied by Std and added to Mean"
+            f"its numbers make no body: {wrong}",
+            path=path,
+            remedy="normalised features must be multiplied by Std and added to Mean",
         )
     told = "as the file says" if table.rate else "HumanML3D's own"
     return KeyPoints(
-        names, [(places, np.ones(places.shape[:2]))], f"HumanML3D's features (T, {HUMANML3D})", table.rate or 20.0, told, 1.0, "y"
+        names,
+        [(places, np.ones(places.shape[:2]))],
+        f"HumanML3D's features (T, {HUMANML3D})",
+        table.rate or 20.0,
+        told,
+        1.0,
+        "y",
     )
 
 
 def _character(found: KeyPoints, options: LoadOptions, path: Path, report: ReportBuilder) -> Character:
     """The body of all recordings together, and a clip of each."""
-    report.add("info", "motion", f"{found.words}; {found.rate:g} frames a second ({found.rate_told}); rate= says another")
+    report.add(
+        "info",
+        "motion",
+        f"{found.words}; {found.rate:g} frames a second ({found.rate_told}); rate= says another",
+    )
     lengths = [len(places) for places, _ in found.clips]
     names, points = filled(
-        found.names, np.concatenate([p for p, _ in found.clips]), np.concatenate([s for _, s in found.clips]), path, report
+        found.names,
+        np.concatenate([p for p, _ in found.clips]),
+        np.concatenate([s for _, s in found.clips]),
+        path,
+        report,
     )
     wrong = unlikely_body(names, points[:: max(1, len(points) // 500)])
+    if "no length" in wrong:
+        raise FormatError(f"its points are no body: {wrong}", path=path)
     if wrong:
         report.add("warning", "points", f"they are hardly a body: {wrong}")
     try:

@@ -134,7 +134,9 @@ def _laid_out(values: Array, path: Path, motion: str | None) -> tuple[Layout, li
             remedy=f"say which: motion={possible[0][0].name!r}, or --motion {possible[0][0].name}",
         )
     if turns:
-        rejected.append(f"rotations of {_POSES[values.shape[1]]} joints of SMPL (motion='smpl'): it cannot be told by numbers alone")
+        rejected.append(
+            f"rotations of {_POSES[values.shape[1]]} joints of SMPL (motion='smpl'): it cannot be told by numbers alone"
+        )
     if rejected:
         raise FormatError(
             f"an array {values.shape} is not recognised for certain. It could be " + "; or ".join(rejected),
