@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import point_worlds
 import pytest
 
 import marrow as mw
+import point_worlds
 from marrow.errors import ValidationError
 from marrow.math import quaternion
 from marrow.motion.point_body import body_of_skeleton, fitted_body, unlikely_body
@@ -37,8 +37,9 @@ def arm(twist: float, bends: np.ndarray) -> tuple[mw.Skeleton, np.ndarray, np.nd
     points = np.repeat(np.stack([_rest()[name] for name in NEEDED])[None], 3, axis=0)
     skeleton = fitted_body(NEEDED, points).skeleton
     T = len(bends)
-    pose = mw.Pose(*(np.repeat(a[None], T, axis=0) for a in
-                     (skeleton.rest.translation, skeleton.rest.rotation, skeleton.rest.scale, skeleton.rest.morphs)))  # fmt: skip
+    rest = skeleton.rest
+    fields = (rest.translation, rest.rotation, rest.scale, rest.morphs)
+    pose = mw.Pose(*(np.repeat(a[None], T, axis=0) for a in fields))
     model = skeleton.rest_model[:, :, 3].astype(np.float64)
     upper, lower = (skeleton.index(n) for n in ("left_shoulder", "left_elbow"))
     along = model[lower] - model[upper]

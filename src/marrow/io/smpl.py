@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError
-from marrow.io.numpy_files import npz_arrays, npz_names
 from marrow.io.motion_arrays.preparation import UPRIGHT
+from marrow.io.numpy_files import npz_arrays, npz_names
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.math import quaternion
@@ -146,7 +146,8 @@ def joints(count: int) -> list[tuple[str, int, tuple[float, float, float]]]:
 
 
 def _whole_poses(arrays: dict[str, Array]) -> tuple[Array, Array | None, str]:
-    """Rotation vectors of all joints `(T, J, 3)`, the root's places where there are some, and what kind of file has them so."""
+    """Rotation vectors of all joints `(T, J, 3)`, the root's places where there are some, and what kind of file has
+    them so."""
     if "poses" in arrays:
         poses = arrays["poses"].reshape(len(arrays["poses"]), -1, 3)
         return poses.astype(np.float64), arrays.get("trans"), "AMASS"

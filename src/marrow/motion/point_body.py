@@ -1,7 +1,8 @@
 """A body from named key points: which joints it has, how long its bones are, and how it moves.
 
-The skeleton is a humanoid in T-pose with the names of SMPL, whatever the points are: joints that no point has (the middle of
-the hips, a spine between hips and neck) lie between points. Bones are as long as the median of what the points say.
+The skeleton is a humanoid in T-pose with the names of SMPL, whatever the points are: joints that no point has (the
+middle of the hips, a spine between hips and neck) lie between points. Bones are as long as the median of what
+the points say.
 """
 
 from __future__ import annotations
@@ -167,8 +168,8 @@ def _measured(
     """The body once more, with the places of points on joints that carry several of them as they are in the median."""
     some = places[:: max(1, len(places) // 2000)]
     model = body.skeleton.to_model(body.solver.solve(some).pose).astype(np.float64)
-    for joint, turn in body.solver.frames(some).items():
-        model[:, joint, :, :3] = turn
+    for j, turn in body.solver.frames(some).items():
+        model[:, j, :, :3] = turn
     held = []
 
     def seen(joint: int, point: int) -> Array:
@@ -193,8 +194,8 @@ def _measured(
             if found @ known > USUAL * np.linalg.norm(found) * np.linalg.norm(known):
                 offsets[k] = _as_long(found, float(np.linalg.norm(offsets[k])))
     order = {joint.name: k for k, joint in enumerate(joints)}
-    for k, (_, joint) in enumerate(marks, len(joints)):
-        held.append(seen(order[joint], k))
+    for k, (_, on) in enumerate(marks, len(joints)):
+        held.append(seen(order[on], k))
     heights = _rest_heights(parents, offsets)
     under = [heights[order[joint]] + offset[1] for (_, joint), offset in zip(marks, held)]
     lowest = min(heights.min(), *under, heights.min())
@@ -291,7 +292,7 @@ def _joints(have: set[str]) -> list[_Joint]:
 def _marks(have: set[str], joints: list[_Joint]) -> list[tuple[str, str]]:
     """Points that are no joints, and the joints they are on."""
     alone = {name for joint in joints if len(joint.mix) == 1 for name in joint.mix}
-    on = {name: "head" for name in _HEAD}
+    on = dict.fromkeys(_HEAD, "head")
     for side in ("left", "right"):
         on |= {f"{side}_{part}": f"{side}_wrist" for part in ("hand", "index", "pinky", "thumb")}
         on |= {f"{side}_{part}": f"{side}_ankle" for part in ("heel", "big_toe", "small_toe")}
@@ -336,10 +337,10 @@ def unlikely_body(names: Sequence[str], points: Array) -> str:
         if not 0.6 < left[0] / right[0] < 1.67:
             return f"its left {word} is {left[0] / right[0]:.2g} times as long as the right one"
         found[word] = 0.5 * (left[0] + right[0])
-    trunk = float(np.median(np.linalg.norm(
-        points[:, [at["left_shoulder"], at["right_shoulder"]]].mean(1) - points[:, [at["left_hip"], at["right_hip"]]].mean(1),
-        axis=-1,
-    )))  # fmt: skip
+    shoulders, hips = (
+        points[:, [at[f"left_{w}"], at[f"right_{w}"]]].mean(axis=1) for w in ("shoulder", "hip")
+    )
+    trunk = float(np.median(np.linalg.norm(shoulders - hips, axis=-1)))
     legs, arms = found["upper leg"] + found["lower leg"], found["upper arm"] + found["lower arm"]
     for what, ratio, low, high in (
         ("upper legs by lower legs", found["upper leg"] / found["lower leg"], 0.5, 2.0),

@@ -22,8 +22,8 @@ NEEDED = tuple(
 
 @dataclass(frozen=True)
 class Layout:
-    """An order of points: what it is called, in words, its points (None: a point that is not used), the frames a second that
-    its recordings usually have, and the axis that points up in them (None: it is looked for)."""
+    """An order of points: what it is called, in words, its points (None: a point that is not used), the frames a second
+    that its recordings usually have, and the axis that points up in them (None: it is looked for)."""
 
     name: str
     words: str
@@ -36,19 +36,76 @@ def _sides(*words: str) -> tuple[str, ...]:
     return tuple(f"{side}_{word}" for word in words for side in ("left", "right"))
 
 
-_SMPL = (
-    "pelvis left_hip right_hip spine1 left_knee right_knee spine2 left_ankle right_ankle spine3 left_foot right_foot neck "
-    "left_collar right_collar head left_shoulder right_shoulder left_elbow right_elbow left_wrist right_wrist"
-).split()
-_H36M = (
-    "pelvis right_hip right_knee right_ankle left_hip left_knee left_ankle spine1 neck nose head_top left_shoulder "
-    "left_elbow left_wrist right_shoulder right_elbow right_wrist"
-).split()
-_BODY_25 = (
-    "nose neck right_shoulder right_elbow right_wrist left_shoulder left_elbow left_wrist pelvis right_hip right_knee "
-    "right_ankle left_hip left_knee left_ankle right_eye left_eye right_ear left_ear left_big_toe left_small_toe left_heel "
-    "right_big_toe right_small_toe right_heel"
-).split()
+_SMPL = [
+    "pelvis",
+    "left_hip",
+    "right_hip",
+    "spine1",
+    "left_knee",
+    "right_knee",
+    "spine2",
+    "left_ankle",
+    "right_ankle",
+    "spine3",
+    "left_foot",
+    "right_foot",
+    "neck",
+    "left_collar",
+    "right_collar",
+    "head",
+    "left_shoulder",
+    "right_shoulder",
+    "left_elbow",
+    "right_elbow",
+    "left_wrist",
+    "right_wrist",
+]
+_H36M = [
+    "pelvis",
+    "right_hip",
+    "right_knee",
+    "right_ankle",
+    "left_hip",
+    "left_knee",
+    "left_ankle",
+    "spine1",
+    "neck",
+    "nose",
+    "head_top",
+    "left_shoulder",
+    "left_elbow",
+    "left_wrist",
+    "right_shoulder",
+    "right_elbow",
+    "right_wrist",
+]
+_BODY_25 = [
+    "nose",
+    "neck",
+    "right_shoulder",
+    "right_elbow",
+    "right_wrist",
+    "left_shoulder",
+    "left_elbow",
+    "left_wrist",
+    "pelvis",
+    "right_hip",
+    "right_knee",
+    "right_ankle",
+    "left_hip",
+    "left_knee",
+    "left_ankle",
+    "right_eye",
+    "left_eye",
+    "right_ear",
+    "left_ear",
+    "left_big_toe",
+    "left_small_toe",
+    "left_heel",
+    "right_big_toe",
+    "right_small_toe",
+    "right_heel",
+]
 _FACE = ("nose", None, "left_eye", None, None, "right_eye", None, "left_ear", "right_ear", None, None)
 
 LAYOUTS: dict[str, Layout] = {

@@ -39,11 +39,11 @@ AROUND, STRAIGHT, SECONDS = 0.05, 0.003, 0.15
 """How much the bends of the moments around count against a moment's own, how much the shortest turn does, and how long
 these moments are."""
 BACK = 0.07
-"""Squares of sines of bends against the usual way up to which they are bends back, as of a knee that is pressed through; beyond,
-the limb is rolled."""
+"""Squares of sines of bends against the usual way up to which they are bends back, as of a knee that is pressed through;
+beyond, the limb is rolled."""
 ALIKE = 0.8
-"""A bend at rest tells the axis of a knee or an elbow where the cosine of the angle to the usual one is larger: legs that are
-knock-kneed bend sideways at rest and not when they walk."""
+"""A bend at rest tells the axis of a knee or an elbow where the cosine of the angle to the usual one is larger: legs that
+are knock-kneed bend sideways at rest and not when they walk."""
 _LIMBS = {"Arm": ("UpperArm", "LowerArm", "Hand", 1.0), "Leg": ("UpperLeg", "LowerLeg", "Foot", -1.0)}
 
 

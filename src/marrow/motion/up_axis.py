@@ -17,8 +17,8 @@ LIES = 0.8
 
 
 def up_line(character: Character) -> str | None:
-    """What the report says of a character that stands along another axis than Y; nothing where it stands upright, or now and then
-    lies down."""
+    """What the report says of a character that stands along another axis than Y; nothing where it stands upright, or now
+    and then lies down."""
     rig = find_rig(character.skeleton)
     if not rig.complete:
         return None

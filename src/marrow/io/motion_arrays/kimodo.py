@@ -1,5 +1,5 @@
-"""Kimodo's archives: places and rotations of all joints in the world (`posed_joints`, `global_rot_mats`), of SOMA's 77 or 30
-joints, SMPL-X's 22 or the 34 of a Unitree G1. Rotations are exact; bones are where the joints' places say."""
+"""Kimodo's archives: places and rotations of all joints in the world (`posed_joints`, `global_rot_mats`), of SOMA's 77
+or 30 joints, SMPL-X's 22 or the 34 of a Unitree G1. Rotations are exact; bones are where the joints' places say."""
 
 from __future__ import annotations
 

@@ -36,9 +36,9 @@ def live(
     """Poses of `frames` one by one: each is an array of points `(P, 3)` (a fourth number says how sure they are), a list of
     landmarks with `x`, `y`, `z`, places by name, or None where nobody is seen.
 
-    `motion` says the order of points: `"mediapipe"`, `"coco"`, `"h36m"`, `"body25"`, `"smpl-joints"`, `"smpl24-joints"`; frames with
-    names need none. The first `fit` frames tell the lengths of bones, which axis is up, and the unit; `skeleton`
-    is one that was found before (`live(...).skeleton`). Frames in which nobody is seen give the pose before.
+    `motion` says the order of points: `"mediapipe"`, `"coco"`, `"h36m"`, `"body25"`, `"smpl-joints"`, `"smpl24-joints"`;
+    frames with names need none. The first `fit` frames tell the lengths of bones, which axis is up, and the unit;
+    `skeleton` is one that was found before (`live(...).skeleton`). Frames in which nobody is seen give the pose before.
     """
     return LivePoses(frames, motion, skeleton=skeleton, rate=rate, up=up, fit=fit)
 
@@ -90,7 +90,7 @@ class LivePoses(Iterator[Pose]):
         if points is not None:
             seen = (points[:, 3] > SEEN)[self._kept]
             new = points[self._kept, :3] @ self._turn.T * self._unit - self._ground
-            self._last = np.where(seen[:, None], new, self._last)
+            self._last = np.asarray(np.where(seen[:, None], new, self._last))
         solved = body.solve(self._last[None], rate=self.rate, around=self._around)  # type: ignore[index]
         pose = solved.pose[0]
         if self._pose is not None:
@@ -183,6 +183,6 @@ class LivePoses(Iterator[Pose]):
 
 def _sure(values: Array) -> Array:
     """Places with how sure they are, `(P, 4)`: not at all where they are no numbers."""
-    finite = np.isfinite(values[:, :3]).all(axis=1) & (np.abs(values[:, :3]) < 1e9).all(axis=1)
-    sure = np.nan_to_num(values[:, 3]) if values.shape[1] > 3 else np.ones(len(values))
+    finite = np.asarray(np.isfinite(values[:, :3]).all(axis=1) & (np.abs(values[:, :3]) < 1e9).all(axis=1))
+    sure = np.asarray(np.nan_to_num(values[:, 3])) if values.shape[1] > 3 else np.ones(len(values))
     return np.concatenate([np.where(finite[:, None], values[:, :3], 0.0), (sure * finite)[:, None]], axis=1)

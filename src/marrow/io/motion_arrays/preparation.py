@@ -34,8 +34,8 @@ HIGH = 0.1
 def filled(
     names: Sequence[str], places: Array, sure: Array, path: Path, report: ReportBuilder
 ) -> tuple[tuple[str, ...], Array]:
-    """Points without gaps: what is missing in some frames lies between those before and after; points that are never seen are left
-    out."""
+    """Points without gaps: what is missing in some frames lies between those before and after; points that are never seen
+    are left out."""
     seen = sure > 0
     never = [k for k in range(len(names)) if not seen[:, k].any()]
     needed = [names[k].replace("_", " ") for k in never if names[k] in NEEDED]

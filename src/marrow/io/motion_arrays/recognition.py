@@ -31,7 +31,8 @@ _POSES = {66: "22", 72: "24", 156: "52", 165: "55"}
 
 @dataclass
 class KeyPoints:
-    """Recordings of named points: `clips` of places `(T, P, 3)` with `sure (T, P)` (0: not seen), and what was recognised."""
+    """Recordings of named points: `clips` of places `(T, P, 3)` with `sure (T, P)` (0: not seen), and what they
+    were recognised as."""
 
     names: tuple[str, ...]
     clips: list[tuple[Array, Array]]
@@ -68,10 +69,10 @@ def _of_layout(layout: Layout, clips: list[Array], why: str, table: Table) -> Ke
 def _split(values: Array) -> tuple[Array, Array]:
     """Places, and how sure they are."""
     values = np.asarray(values, np.float64)
-    sure = np.isfinite(values[..., :3]).all(-1).astype(np.float64)
+    sure = np.asarray(np.isfinite(values[..., :3]).all(-1), np.float64)
     if values.shape[-1] > 3:
         given = values[..., 3]
-        sure = np.where(np.isfinite(given), np.clip(given, 0.0, None) * sure, 0.0)
+        sure = np.asarray(np.where(np.isfinite(given), np.clip(given, 0.0, None) * sure, 0.0))
     return values[..., :3], sure
 
 
@@ -187,8 +188,7 @@ def _check_frames(T: int, path: Path) -> None:
 def _wrong(layout: Layout, clip: Array) -> str:
     """Why a recording can hardly be in this layout; empty where it can."""
     places, sure = _split(clip)
-    flat = places[..., 2]
-    if clip.shape[-1] == 3 and np.nanmax(np.abs(places[..., :2]), initial=0) > 20 and np.nanmin(flat, initial=0) >= 0 and np.nanmax(flat, initial=0) <= 1:  # fmt: skip
+    if clip.shape[-1] == 3 and _in_a_picture(places):
         return "its third numbers are confidences: these are points in a picture, and points in 3D are needed"
     names = [name or f"?{k}" for k, name in enumerate(layout.points)]
     seen = (sure > 0).all(axis=1)
@@ -199,6 +199,13 @@ def _wrong(layout: Layout, clip: Array) -> str:
         return "no frame shows the whole body"
     some = places[seen]
     return unlikely_body(names, some[:: max(1, len(some) // SAMPLES)])
+
+
+def _in_a_picture(places: Array) -> bool:
+    """Whether points are pixels with how sure they are."""
+    given = np.where(np.isfinite(places), places, 0.0)
+    sure = given[..., 2]
+    return bool(np.abs(given[..., :2]).max(initial=0.0) > 20 and sure.min() >= 0 and sure.max() <= 1)
 
 
 _LIMB = {"shoulder", "elbow", "wrist", "hip", "knee", "ankle"}

@@ -115,7 +115,7 @@ def from_json(data: bytes | memoryview, path: Path) -> Table:
     values = np.full((len(rows), *shape), np.nan)
     for t, row in enumerate(rows):
         if row is not None:
-            values[(t, *(slice(0, n) for n in row.shape))] = row
+            values[t][tuple(slice(0, n) for n in row.shape)] = row
     return Table(values, keys or names, rate)
 
 
