@@ -52,7 +52,8 @@ def retarget(
     files
         Files with motion, then the character: MOTION... CHARACTER. Names of samples work too.
     output
-        The file to write: the character with the clips added. A folder gets one file for each MOTION.
+        The file to write: the character with the clips added; of a robot (URDF, MJCF) also its joint angles (.csv, .npz).
+        A folder gets one file for each MOTION.
     clip
         Take only the clip of this name; may be given several times.
     map
@@ -169,7 +170,7 @@ def retarget(
 
         print_json(told)
     if output is not None and not folder and not show and told:
-        if motion_only:
+        if motion_only or registry.for_writing(output).name == "joint angles":
             added = _bare(added, True).replace(
                 clips=tuple(list(added.clips.values())[len(character.clips) :])
             )
@@ -254,6 +255,5 @@ def _write(character: Character, path: Path, force: bool) -> None:
 
     writable(path, force=force)
     form = registry.for_writing(path)
-    options: dict[str, Any] = {}
-    save(character, path, **options)
+    save(character, path)
     say(f"{path}: {form.name}, {bytes_text(path.stat().st_size)}, {len(character.clips)} clips")

@@ -85,6 +85,23 @@ def _is_numbers(head: bytes, data: bytes | memoryview) -> bool:
     )
 
 
+def _root_element(data: bytes | memoryview) -> bytes:
+    """The name of the first element of an XML file; nothing for another file."""
+    head = bytes(data[:65536]).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not head.startswith(b"<"):
+        return b""
+    found = re.match(rb"(?:\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>))*\s*<(\w+)", head, re.DOTALL)
+    return found[1] if found else b""
+
+
+def _is_urdf(head: bytes, data: bytes | memoryview) -> bool:
+    return _root_element(data) == b"robot"
+
+
+def _is_mjcf(head: bytes, data: bytes | memoryview) -> bool:
+    return _root_element(data) == b"mujoco"
+
+
 def _is_never(head: bytes, data: bytes | memoryview) -> bool:
     """For formats that are only written: they hold no character."""
     return False
@@ -98,6 +115,9 @@ FORMATS = (
     Format("SMPL", (), "marrow.io.smpl", (), _is_smpl),
     Format("OBJ", (), "marrow.io.surfaces", (".obj",), _is_never),
     Format("PLY", (), "marrow.io.surfaces", (".ply",), _is_never),
+    Format("URDF", (".urdf",), "marrow.io.robots.urdf", (), _is_urdf),
+    Format("MJCF", (".xml", ".mjcf"), "marrow.io.robots.mjcf", (".xml", ".mjcf"), _is_mjcf),
+    Format("joint angles", (), "marrow.io.robots.joint_angles", (".csv", ".npz"), _is_never),
     Format(
         "USD",
         (".usd", ".usda", ".usdc", ".usdz"),
@@ -113,7 +133,9 @@ FORMATS = (
         _is_numbers,
     ),
 )
-FOUND_IN_FOLDERS = frozenset(s for form in FORMATS for s in form.suffixes) - {".npy", ".npz", ".json", ".csv"}
+FOUND_IN_FOLDERS = frozenset(s for form in FORMATS for s in form.suffixes) - {
+    ".npy", ".npz", ".json", ".csv", ".xml", ".mjcf", ".urdf",
+}  # fmt: skip
 """Suffixes of files that hold characters or motion. Others may hold anything: such a file is named, not found."""
 
 

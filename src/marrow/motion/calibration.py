@@ -56,7 +56,12 @@ def checked_calibration(who: str, value: Any) -> bool:
 
 
 def calibration_frames(clip: Clip) -> int:
-    """How many frames at the beginning of a clip are a calibration pose; 0 for most clips."""
+    """How many frames at the beginning of a clip are a calibration pose; 0 for most clips. Found once and kept with it."""
+    found: int = derived(clip, "calibration frames", lambda: _calibration_frames(clip))
+    return found
+
+
+def _calibration_frames(clip: Clip) -> int:
     rate = clip.key_rate or clip.rate
     if clip.additive or rate is None or clip.duration * rate < LEAST + 1 or not len(clip.skeleton):
         return 0
