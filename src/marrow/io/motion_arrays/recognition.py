@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError
 from marrow.io.motion_arrays.tables import Table
 from marrow.motion.point_body import missing_points, unlikely_body
-from marrow.motion.point_layouts import LAYOUTS, Layout, point_name
+from marrow.motion.point_layouts import LAYOUTS, PointLayout, point_name
 
 __all__ = ["HUMANML3D", "KeyPoints", "key_points"]
 
@@ -56,7 +56,7 @@ def key_points(table: Table, path: Path, motion: str | None) -> KeyPoints:
     return _of_layout(*found, table)
 
 
-def _of_layout(layout: Layout, clips: list[Array], why: str, table: Table) -> KeyPoints:
+def _of_layout(layout: PointLayout, clips: list[Array], why: str, table: Table) -> KeyPoints:
     used = [k for k, name in enumerate(layout.points) if name]
     names = tuple(name for name in layout.points if name)
     told = "as the file says" if table.rate else "assumed for this kind of file"
@@ -101,7 +101,7 @@ def _named(table: Table, values: Array, path: Path) -> KeyPoints:
     )  # fmt: skip
 
 
-def _laid_out(values: Array, path: Path, motion: str | None) -> tuple[Layout, list[Array], str]:
+def _laid_out(values: Array, path: Path, motion: str | None) -> tuple[PointLayout, list[Array], str]:
     """The layout of an array, its recordings `(T, P, C)`, and what told it."""
     if motion is not None:
         layout = LAYOUTS[motion]
@@ -185,7 +185,7 @@ def _check_frames(T: int, path: Path) -> None:
         )
 
 
-def _wrong(layout: Layout, clip: Array) -> str:
+def _wrong(layout: PointLayout, clip: Array) -> str:
     """Why a recording can hardly be in this layout; empty where it can."""
     places, sure = _split(clip)
     if clip.shape[-1] == 3 and _in_a_picture(places):
