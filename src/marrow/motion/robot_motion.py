@@ -88,9 +88,7 @@ class Robot:
         own = self.skeleton.names
         top = add("hips", own[body.pelvis], -1, hips)
         spine = add("spine", "spine", top, hips + 0.2 * up)
-        chest = add(
-            "chest", own[body.chest] if body.chest != body.pelvis else "chest", spine, hips + 0.5 * up
-        )
+        chest = add("chest", own[body.chest] if body.chest != body.pelvis else "chest", spine, hips + 0.5 * up)
         throat = add("neck", "neck", chest, neck + 0.1 * up)
         add("head", own[body.head] if body.head >= 0 else "head", throat, neck + 0.35 * up)
         for side, leg, arm in zip(("left", "right"), legs, arms):
@@ -146,19 +144,11 @@ class Robot:
         """The links that turn and carry each joint of the stand-in."""
         body = self.body
         head = body.head if body.head >= 0 else body.chest
-        found = {
-            "hips": body.pelvis,
-            "spine": body.pelvis,
-            "chest": body.chest,
-            "neck": body.chest,
-            "head": head,
-        }
+        found = {"hips": body.pelvis, "spine": body.pelvis, "chest": body.chest, "neck": body.chest, "head": head}
         links = {self.bones[bone]: (link, link) for bone, link in found.items()}
         for name, limb in body.limbs.items():
             side, _, kind = name.partition("_")
-            upper, lower, end = (
-                ("UpperLeg", "LowerLeg", "Foot") if kind == "leg" else ("UpperArm", "LowerArm", "Hand")
-            )
+            upper, lower, end = ("UpperLeg", "LowerLeg", "Foot") if kind == "leg" else ("UpperArm", "LowerArm", "Hand")
             before = limb.hinges[limb.hinges.index(limb.middle) - 1]
             links[self.bones[side + upper]] = before, limb.upper
             links[self.bones[side + lower]] = limb.middle, limb.middle
@@ -182,11 +172,7 @@ class Robot:
         low, high = (np.array([getattr(h, k) for h in self.skeleton.hinges]) for k in ("lower", "upper"))
         at = (np.minimum(angles - low, high - angles) < AT_LIMIT) & (high - low > AT_LIMIT)
         moving = np.ptp(angles, axis=0) > AT_LIMIT
-        often = [
-            h.name
-            for h, share, moves in zip(self.skeleton.hinges, at.mean(axis=0), moving)
-            if moves and share > 0.1
-        ]
+        often = [h.name for h, share, moves in zip(self.skeleton.hinges, at.mean(axis=0), moving) if moves and share > 0.1]
         limits = f"; at their limits for more than a tenth of it: {', '.join(often[:6])}" if often else ""
         if len(often) > 6:
             limits += f" and {len(often) - 6} more"
@@ -200,9 +186,7 @@ class Robot:
         out = {}
         for joint, hinge in self.hinge.items():
             half = angles[self.number[joint]].astype(np.float64) / 2
-            turn = np.concatenate(
-                [np.sin(half)[:, None] * np.array(hinge.axis), np.cos(half)[:, None]], axis=-1
-            )
+            turn = np.concatenate([np.sin(half)[:, None] * np.array(hinge.axis), np.cos(half)[:, None]], axis=-1)
             rest = self.skeleton.rest.rotation[joint].astype(np.float64)
             out[joint] = quaternion.multiply(rest, turn).astype(np.float32)
         return out
@@ -221,14 +205,10 @@ class Robot:
 
         pelvis_turn = wanted("hips", body.pelvis)
         hips = frames[self.bones["hips"], :, 3]
-        offset = self.model[body.pelvis, :, :3].T @ (
-            self.model[body.pelvis, :, 3] - self.points[self.bones["hips"]]
-        )
+        offset = self.model[body.pelvis, :, :3].T @ (self.model[body.pelvis, :, 3] - self.points[self.bones["hips"]])
         links[body.pelvis] = pelvis_turn, hips + np.matmul(offset.astype(np.float32), pelvis_turn)
         if body.chest != body.pelvis:
-            self._reach(
-                angles, links, body.pelvis, body.chest, [("chest", None, 1.0)], wanted, frames, "trunk"
-            )
+            self._reach(angles, links, body.pelvis, body.chest, [("chest", None, 1.0)], wanted, frames, "trunk")
         self._spread(angles, links, body.pelvis, body.chest)
         for name, limb in body.limbs.items():
             self._limb(angles, links, name, limb, wanted, frames)
@@ -240,18 +220,10 @@ class Robot:
         return angles, np.moveaxis(out, -1, 0)
 
     def _limb(
-        self,
-        angles: Array,
-        links: dict[int, tuple[Array, Array]],
-        name: str,
-        limb: Limb,
-        wanted: Any,
-        frames: Array,
+        self, angles: Array, links: dict[int, tuple[Array, Array]], name: str, limb: Limb, wanted: Any, frames: Array
     ) -> None:
         side, _, kind = name.partition("_")
-        lower, end = (
-            (f"{side}LowerLeg", f"{side}Foot") if kind == "leg" else (f"{side}LowerArm", f"{side}Hand")
-        )
+        lower, end = (f"{side}LowerLeg", f"{side}Foot") if kind == "leg" else (f"{side}LowerArm", f"{side}Hand")
         base = self._base(limb.hinges[0], links)
         chain, joints, turns, moves = self._chain(base, limb.end)
         after = joints.index(limb.middle) + 1
@@ -369,7 +341,9 @@ class Robot:
         """The link that a limb hangs on, of those whose place is known."""
         return next(j for j in self.skeleton.ancestors(first) if j in links)
 
-    def _spread(self, angles: Array, links: dict[int, tuple[Array, Array]], pelvis: int, chest: int) -> None:
+    def _spread(
+        self, angles: Array, links: dict[int, tuple[Array, Array]], pelvis: int, chest: int
+    ) -> None:
         """Where the links between pelvis and chest, and above them, are."""
         up, down = self._path(pelvis, chest)
         for link in dict.fromkeys((*up, *down, chest)):
@@ -400,9 +374,7 @@ def _smoothed(values: Array, window: int) -> Array:
     for _ in range(2):
         wide = np.pad(values, ((0, 0), (window + 1, window)), mode="edge").astype(np.float64)
         sums = np.cumsum(wide, axis=1)
-        values = ((sums[:, 2 * window + 1 :] - sums[:, : -2 * window - 1]) / (2 * window + 1)).astype(
-            np.float32
-        )
+        values = ((sums[:, 2 * window + 1 :] - sums[:, : -2 * window - 1]) / (2 * window + 1)).astype(np.float32)
     return values
 
 
