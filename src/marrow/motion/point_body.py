@@ -45,6 +45,8 @@ STRAIGHT, USUAL = 0.3, 0.85
 _TRUNK_JOINTS = ("spine1", "spine2", "spine3", "neck", "collar")
 ANKLE = 0.1
 """How high ankles are, by the length of the legs, where no point tells it."""
+MOMENTS = 2000
+"""Frames that are looked at for the lengths of bones."""
 SPINE = (0.3, 0.6)
 """Where joints of a spine are that no point tells, between pelvis and neck."""
 
@@ -80,7 +82,14 @@ class PointBody:
 
     def solve(self, points: Array, *, rate: float = 30.0, around: Array | None = None) -> SolvedPoints:
         """Poses for points `(T, P, 3)` in metres, Y up, in the order of `names`."""
-        return self.solver.solve(np.einsum("sp,tpc->tsc", self.mix, points), rate=rate, around=around)
+        return self.solver.solve(_mixed(self.mix, points), rate=rate, around=around)
+
+
+def _mixed(mix: Array, points: Array) -> Array:
+    """Places `(T, S, 3)` from points `(T, P, 3)`. In memory frames come last, as the solver has them."""
+    T, P, _ = points.shape
+    rows = np.ascontiguousarray(np.asarray(points, np.float64).transpose(1, 2, 0)).reshape(P, 3 * T)
+    return np.asarray((mix @ rows).reshape(len(mix), 3, T).transpose(2, 0, 1))
 
 
 def missing_points(names: Sequence[str]) -> list[str]:
@@ -91,8 +100,7 @@ def missing_points(names: Sequence[str]) -> list[str]:
 def fitted_body(names: Sequence[str], points: Array) -> PointBody:
     """The body that points `(T, P, 3)` called `names` show, its bones as long as their medians."""
     joints, marks, mix = _plan(names)
-    places = np.einsum("sp,tpc->tsc", mix, points)
-    some = places[:: max(1, len(places) // 2000)]
+    some = _mixed(mix, points[:: max(1, len(points) // MOMENTS)])
     lengths = np.linalg.norm(some[:, :, None] - some[:, None], axis=-1)
     order = {joint.name: k for k, joint in enumerate(joints)}
     parents = np.array([order.get(joint.parent, -1) for joint in joints], np.int32)
@@ -106,7 +114,7 @@ def fitted_body(names: Sequence[str], points: Array) -> PointBody:
     ]
     offsets[0, 1] = 0.9
     body = _body(joints, marks, parents, offsets, held, names, mix)
-    return _measured(body, joints, marks, parents, offsets, places)
+    return _measured(body, joints, marks, parents, offsets, some)
 
 
 def _as_long(direction: Array, length: float) -> Array:
@@ -163,10 +171,9 @@ def _plan(names: Sequence[str]) -> tuple[list[_Joint], list[tuple[str, str]], Ar
 
 
 def _measured(
-    body: PointBody, joints: list[_Joint], marks: list[tuple[str, str]], parents: Array, offsets: Array, places: Array
+    body: PointBody, joints: list[_Joint], marks: list[tuple[str, str]], parents: Array, offsets: Array, some: Array
 ) -> PointBody:  # fmt: skip
     """The body once more, with the places of points on joints that carry several of them as they are in the median."""
-    some = places[:: max(1, len(places) // 2000)]
     model = body.skeleton.to_model(body.solver.solve(some).pose).astype(np.float64)
     for j, turn in body.solver.frames(some).items():
         model[:, j, :, :3] = turn
@@ -180,7 +187,7 @@ def _measured(
     for k, p in enumerate(parents.tolist()):
         if p in many and p >= 0:
             offsets[k] = _as_long(
-                seen(p, k), float(np.median(np.linalg.norm(places[:, k] - places[:, p], axis=-1)))
+                seen(p, k), float(np.median(np.linalg.norm(some[:, k] - some[:, p], axis=-1)))
             )
     straight = _straight(model, parents, many)
     for k, p in enumerate(parents.tolist()):

@@ -89,7 +89,7 @@ class LivePoses(Iterator[Pose]):
             return self._pose
         if points is not None:
             seen = (points[:, 3] > SEEN)[self._kept]
-            new = points[self._kept, :3] @ self._turn.T * self._unit - self._ground
+            new = points[self._kept, :3] @ self._turn.T * self._unit + self._ground
             self._last = np.asarray(np.where(seen[:, None], new, self._last))
         solved = body.solve(self._last[None], rate=self.rate, around=self._around)  # type: ignore[index]
         pose = solved.pose[0]
@@ -127,8 +127,8 @@ class LivePoses(Iterator[Pose]):
         points = points @ self._turn.T
         self._unit = told_unit(names, points, None, self._report)
         points = points * self._unit
-        lifted = grounded(names, points, self._report)
-        self._ground = points[0, 0] - lifted[0, 0]
+        self._ground = grounded(names, points, self._report)
+        lifted = points + self._ground
         self._last = lifted[0]
         self._body = (
             fitted_body(names, lifted) if self._given is None else body_of_skeleton(self._given, names)

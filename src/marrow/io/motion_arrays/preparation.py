@@ -166,13 +166,13 @@ def told_unit(names: Sequence[str], points: Array, given: float | None, report: 
 
 
 def grounded(names: Sequence[str], points: Array, report: ReportBuilder) -> Array:
-    """Points whose feet are on the ground: recordings that count from the hips, or from a camera, are lifted."""
+    """The move `(3,)` that puts feet on the ground: recordings that count from the hips, or from a camera, are lifted."""
     feet = [k for k, name in enumerate(names) if name.endswith(("ankle", "foot", "heel", "toe"))]
     heel = any(names[k].endswith(("heel", "toe", "foot")) for k in feet)
     low = float(np.percentile(points[:, feet, 1].min(axis=1), 5)) - (0.02 if heel else 0.08)
     if abs(low) < HIGH:
-        return points
+        return np.zeros(3)
     report.add(
         "info", "ground", f"it was moved by {-low:+.3g} m, so that its feet stand on the ground (y = 0)"
     )
-    return points - np.array([0.0, low, 0.0])
+    return np.array([0.0, -low, 0.0])

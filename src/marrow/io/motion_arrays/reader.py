@@ -32,6 +32,8 @@ _NAMED = (
     "landmarks", "pose_landmarks", "world_landmarks", "points", "joint_positions", "arr_0", "positions_3d",
 )  # fmt: skip
 _RATES = ("fps", "rate", "mocap_framerate", "mocap_frame_rate", "frame_rate", "framerate")
+MOMENTS = 2000
+"""Frames that are looked at to tell unit, axes and ground."""
 FAR = 0.04
 """Metres between points and the body from which the report warns."""
 
@@ -174,9 +176,11 @@ def _character(found: KeyPoints, options: LoadOptions, path: Path, report: Repor
     if wrong:
         report.add("warning", "points", f"they are hardly a body: {wrong}")
     try:
-        points = points @ told_up(names, points, options.up or found.up, report).T
-        points = points * told_unit(names, points, found.unit, report)
-        points = grounded(names, points, report)
+        few = slice(None, None, max(1, len(points) // MOMENTS))
+        turn = told_up(names, points[few], options.up or found.up, report)
+        turn = turn * told_unit(names, points[few], found.unit, report)
+        points = points @ turn.T
+        points += grounded(names, points[few], report)
         body = fitted_body(names, points)
         clips, far = [], []
         for k, places in enumerate(np.split(points, np.cumsum(lengths)[:-1])):
