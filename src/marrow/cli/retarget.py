@@ -32,6 +32,9 @@ def retarget(
     units: float | None = None,
     rate: float | None = None,
     calibration: Literal["drop", "keep"] = "drop",
+    motion: str | None = None,
+    motion_rate: float | None = None,
+    up: str | None = None,
     motion_only: Annotated[bool, Parameter(negative=())] = False,
     report: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -49,7 +52,8 @@ def retarget(
     files
         Files with motion, then the character: MOTION... CHARACTER. Names of samples work too.
     output
-        The file to write: the character with the clips added. A folder gets one file for each MOTION.
+        The file to write: the character with the clips added; of a robot (URDF, MJCF) also its joint angles (.csv, .npz).
+        A folder gets one file for each MOTION.
     clip
         Take only the clip of this name; may be given several times.
     map
@@ -70,6 +74,12 @@ def retarget(
         Frames a second of the result; by default those of the motion.
     calibration
         Leave out a T-pose before the motion, as capture software writes it, or keep it.
+    motion
+        What bare numbers are where they do not tell: coco, h36m, mediapipe, body25, smpl-joints, humanml3d, smpl, kimodo.
+    motion_rate
+        Frames a second of bare numbers, which seldom say it.
+    up
+        The axis that is up in MOTION where the file does not say it, such as z.
     motion_only
         Write the skeleton and its new clips without the meshes and clips of the character.
     report
@@ -120,7 +130,9 @@ def retarget(
         output.mkdir(parents=True, exist_ok=True)
     for name in motions:
         try:
-            source = open_character(name, allow_outside=allow_outside)
+            source = open_character(
+                name, allow_outside=allow_outside, motion=motion, rate=motion_rate, up=up
+            )
             tool = _tool(source, character, name, target, map, scale, units)
             if save_map is not None and not told:
                 tool.map.save(save_map)
@@ -160,7 +172,7 @@ def retarget(
 
         print_json(told)
     if output is not None and not folder and not show and told:
-        if motion_only:
+        if motion_only or registry.for_writing(output).name == "joint angles":
             added = _bare(added, True).replace(
                 clips=tuple(list(added.clips.values())[len(character.clips) :])
             )
@@ -245,6 +257,5 @@ def _write(character: Character, path: Path, force: bool) -> None:
 
     writable(path, force=force)
     form = registry.for_writing(path)
-    options: dict[str, Any] = {}
-    save(character, path, **options)
+    save(character, path)
     say(f"{path}: {form.name}, {bytes_text(path.stat().st_size)}, {len(character.clips)} clips")

@@ -87,6 +87,24 @@ class JointLimits:
         return cls(center, frame, swing, twist, limited)
 
     @classmethod
+    def of_hinges(cls, body: Skeleton | Character) -> JointLimits:
+        """Those of a robot (`Skeleton.hinges`): each joint turns about its axis alone, within its limits; joints without a
+        hinge keep their rotation, but for the root."""
+        skeleton = _skeleton("JointLimits.of_hinges", body)
+        if not skeleton.hinges:
+            raise ValidationError("JointLimits.of_hinges: the skeleton has no hinges: it is of no robot (URDF, MJCF)")
+        turning = {h.joint: h for h in skeleton.hinges if not h.slides}
+        limits: dict[str | int, JointLimit] = {}
+        for j in range(len(skeleton)):
+            hinge = turning.get(j)
+            if hinge is not None:
+                low, high = max(hinge.lower, -np.pi), min(hinge.upper, np.pi)
+                limits[j] = JointLimit(0.0, (min(low, high), max(low, high)), bone=hinge.axis)
+            elif skeleton.parents[j] >= 0:
+                limits[j] = JointLimit(0.0, 0.0)
+        return cls.given(skeleton, limits)
+
+    @classmethod
     def from_clips(
         cls,
         character: Character,
@@ -95,8 +113,8 @@ class JointLimits:
         margin: float = MARGIN,
         rate: float = 30.0,
     ) -> JointLimits:
-        """What the joints do in a character's clips (all of them, or those named), and `margin` radians more on every side.
-        Joints that no clip turns may turn by the margin."""
+        """What the joints do in a character's clips (all that are not additive, or those named), and `margin` radians
+        more on every side. Joints that no clip turns may turn by the margin."""
         if not isinstance(character, Character):
             raise WrongTypeError(
                 f"JointLimits.from_clips: expected a Character, got {_validate.shown(character)}"
@@ -112,8 +130,14 @@ class JointLimits:
             c if isinstance(c, Clip) else character.clips[_validate.instance("from_clips", "clips", c, str)]
             for c in chosen
         ]
+        if clips is None:
+            found = [c for c in found if not c.additive]
         if not found:
             raise ValidationError("JointLimits.from_clips: there is no clip to see the joints' ranges in")
+        if any(c.additive for c in found):
+            raise ValidationError(
+                "JointLimits.from_clips: an additive clip has differences and no ranges: leave it out"
+            )
         skeleton = character.skeleton
         rotations = []
         for clip in found:
@@ -135,6 +159,7 @@ class JointLimits:
         before = quaternion.multiply(quaternion.conjugate(self.frame), quaternion.conjugate(self.center))
         angles = np.concatenate([self.swing, self.twist[:, None]], axis=-1)
         sines = np.sin(np.clip(angles, NARROWEST, np.pi) / 2)
+        sines[:, :2] = 1 / sines[:, :2]
         return np.concatenate([before, self.frame, sines], axis=-1).astype(np.float32)
 
     def excess(self, pose: Pose) -> Array:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.io import vrm_space
-from marrow.model import Character, Clip, Mesh, MorphTarget, Skeleton, Socket, Tracks
+from marrow.model import Character, Clip, Hinge, Mesh, MorphTarget, Skeleton, Socket, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATH_WIDTH, PATHS, value_sizes
 from marrow.motion.facing import axis_name
@@ -223,7 +223,14 @@ class _Turn:
             )
             for s in old.sockets
         )
-        return Skeleton(old.names, old.parents, rest, old.morph_names, sockets, old.bones)
+        hinges = tuple(self.hinge(h) for h in old.hinges)
+        return Skeleton(old.names, old.parents, rest, old.morph_names, sockets, old.bones, hinges)
+
+    def hinge(self, old: Hinge) -> Hinge:
+        axis = self.C @ np.array(old.axis)
+        if old.slides:
+            return old.replace(axis=tuple(axis), lower=old.lower * self.s, upper=old.upper * self.s)
+        return old.replace(axis=tuple(-axis if self.mirrors else axis))
 
     def mesh(self, mesh: Mesh) -> Mesh:
         changes: dict[str, Any] = {

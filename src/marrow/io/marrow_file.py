@@ -7,6 +7,7 @@ read: a mesh under 400 nodes takes the memory of one.
 
 from __future__ import annotations
 
+import math
 import os
 import zlib
 from collections.abc import Callable, Mapping
@@ -29,6 +30,7 @@ from marrow.model import (
     Clip,
     Curve,
     Event,
+    Hinge,
     Image,
     Level,
     Lod,
@@ -117,12 +119,23 @@ class _Image(msgspec.Struct):
     data: str
 
 
+class _Hinge(msgspec.Struct, array_like=True):
+    name: str
+    joint: int
+    axis: tuple[float, float, float]
+    # JSON has no word for infinity.
+    lower: float | None
+    upper: float | None
+    slides: bool
+
+
 class _Skeleton(msgspec.Struct):
     names: list[str]
     morph_names: list[str]
     arrays: dict[str, str]
     sockets: list[_Socket]
     humanoid: dict[str, int] = {}
+    hinges: list[_Hinge] = []
 
 
 class _Lod(msgspec.Struct, omit_defaults=True):
@@ -247,7 +260,13 @@ def _skeleton_out(skeleton: Skeleton, store: _Store) -> _Skeleton:
         _Socket(s.name, s.joint, {k: store.put(f"socket.{i}.{k}", getattr(s, k)) for k in _REST[:3]})
         for i, s in enumerate(skeleton.sockets)
     ]
-    return _Skeleton(list(skeleton.names), list(skeleton.morph_names), arrays, sockets, skeleton.bones)
+    hinges = [
+        _Hinge(h.name, h.joint, h.axis, *(v if math.isfinite(v) else None for v in (h.lower, h.upper)), h.slides)
+        for h in skeleton.hinges
+    ]
+    return _Skeleton(
+        list(skeleton.names), list(skeleton.morph_names), arrays, sockets, skeleton.bones, hinges
+    )
 
 
 def _mesh_out(mesh: Mesh, place: str, store: _Store) -> _Mesh:
@@ -329,6 +348,11 @@ def read_container(container: Container, path: str | Path | None = None, *, own:
         raise FormatError(f"does not hold a whole character: {error}", path=path) from None
 
 
+def _hinge_in(h: _Hinge) -> Hinge:
+    lower = -math.inf if h.lower is None else h.lower
+    return Hinge(h.name, h.joint, h.axis, lower, math.inf if h.upper is None else h.upper, h.slides)
+
+
 def _checked(kind: type[T], **values: Any) -> T:
     return kind(**values)
 
@@ -350,6 +374,7 @@ def _character_in(document: _Document, container: Container, make: Callable[...,
         tuple(described.morph_names),
         tuple(Socket(s.name, s.joint, **pick(s.arrays, _REST[:3])) for s in described.sockets),
         described.humanoid,
+        tuple(_hinge_in(h) for h in described.hinges),
     )
 
     pieces = _Pieces(container)

@@ -15,7 +15,7 @@ from types import ModuleType
 
 from marrow.errors import FormatError
 
-__all__ = ["FORMATS", "Format", "for_writing", "identify"]
+__all__ = ["FORMATS", "FOUND_IN_FOLDERS", "Format", "for_writing", "identify"]
 
 _HEAD = 4096
 
@@ -79,6 +79,29 @@ def _is_smpl(head: bytes, data: bytes | memoryview) -> bool:
     return is_smpl(data)
 
 
+def _is_numbers(head: bytes, data: bytes | memoryview) -> bool:
+    return head.startswith((b"\x93NUMPY", b"PathFileType\t", b"PathFileType ")) or (
+        head.startswith(b"PK\x03\x04") and re.search(rb"[\w./-]+\.npy", head[:512]) is not None
+    )
+
+
+def _root_element(data: bytes | memoryview) -> bytes:
+    """The name of the first element of an XML file; nothing for another file."""
+    head = bytes(data[:65536]).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not head.startswith(b"<"):
+        return b""
+    found = re.match(rb"(?:\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>))*\s*<(\w+)", head, re.DOTALL)
+    return found[1] if found else b""
+
+
+def _is_urdf(head: bytes, data: bytes | memoryview) -> bool:
+    return _root_element(data) == b"robot"
+
+
+def _is_mjcf(head: bytes, data: bytes | memoryview) -> bool:
+    return _root_element(data) == b"mujoco"
+
+
 def _is_never(head: bytes, data: bytes | memoryview) -> bool:
     """For formats that are only written: they hold no character."""
     return False
@@ -89,9 +112,12 @@ FORMATS = (
     Format("glTF", (".glb", ".gltf", ".vrm", ".vrma"), "marrow.io.gltf", (".glb", ".gltf", ".vrm"), _is_gltf),
     Format("FBX", (".fbx",), "marrow.io.fbx", (), _is_fbx),
     Format("BVH", (".bvh",), "marrow.io.bvh", (".bvh",), _is_bvh),
-    Format("SMPL", (".npz",), "marrow.io.smpl", (), _is_smpl),
+    Format("SMPL", (), "marrow.io.smpl", (), _is_smpl),
     Format("OBJ", (), "marrow.io.surfaces", (".obj",), _is_never),
     Format("PLY", (), "marrow.io.surfaces", (".ply",), _is_never),
+    Format("URDF", (".urdf",), "marrow.io.robots.urdf", (), _is_urdf),
+    Format("MJCF", (".xml", ".mjcf"), "marrow.io.robots.mjcf", (".xml", ".mjcf"), _is_mjcf),
+    Format("joint angles", (), "marrow.io.robots.joint_angles", (".csv", ".npz"), _is_never),
     Format(
         "USD",
         (".usd", ".usda", ".usdc", ".usdz"),
@@ -99,7 +125,18 @@ FORMATS = (
         (".usda", ".usdc", ".usd", ".usdz"),
         _is_usd,
     ),
+    Format(
+        "motion in numbers",
+        (".npy", ".npz", ".json", ".csv", ".trc", ".c3d"),
+        "marrow.io.motion_arrays",
+        (),
+        _is_numbers,
+    ),
 )
+FOUND_IN_FOLDERS = frozenset(s for form in FORMATS for s in form.suffixes) - {
+    ".npy", ".npz", ".json", ".csv", ".xml", ".mjcf", ".urdf",
+}  # fmt: skip
+"""Suffixes of files that hold characters or motion. Others may hold anything: such a file is named, not found."""
 
 
 def identify(data: bytes | memoryview, path: Path) -> Format:

@@ -54,7 +54,12 @@ def _scaled_skeleton(skeleton: Skeleton, factor: float) -> Skeleton:
     sockets = tuple(
         type(s)(s.name, s.joint, _times(s.translation, factor), s.rotation, s.scale) for s in skeleton.sockets
     )
-    return Skeleton(skeleton.names, skeleton.parents, rest, skeleton.morph_names, sockets, skeleton.bones)
+    hinges = tuple(
+        h.replace(lower=h.lower * factor, upper=h.upper * factor) if h.slides else h for h in skeleton.hinges
+    )
+    return Skeleton(
+        skeleton.names, skeleton.parents, rest, skeleton.morph_names, sockets, skeleton.bones, hinges
+    )
 
 
 class _Lengths:

@@ -158,6 +158,7 @@ def reordered(character: Character, order: Array) -> Character:
             Socket(s.name, int(new[s.joint]), s.translation, s.rotation, s.scale) for s in skeleton.sockets
         ),
         {bone: int(new[j]) for bone, j in skeleton.bones.items()},
+        tuple(h.replace(joint=int(new[h.joint])) for h in skeleton.hinges),
     )
     meshes = tuple(
         m.replace(joint_list=new[m.joint_list], node=int(new[m.node]) if m.node >= 0 else m.node)

@@ -3,6 +3,7 @@
 from marrow.model.character import Character, Clips, Palette
 from marrow.model.clip import Clip, Event, Track, Tracks
 from marrow.model.curve import Curve
+from marrow.model.hinge import Hinge
 from marrow.model.level import Level, Lod, Reduction
 from marrow.model.material import Image, Material, Texture
 from marrow.model.mesh import Mesh, Section
@@ -23,6 +24,7 @@ __all__ = [
     "Clips",
     "Curve",
     "Event",
+    "Hinge",
     "Image",
     "InfluenceLimit",
     "Level",

@@ -209,6 +209,7 @@ def prefix_skeleton(skeleton: Skeleton, joints: int) -> Skeleton:
         skeleton.morph_names,
         tuple(sockets),
         {bone: j for bone, j in skeleton.bones.items() if j < joints},
+        tuple(h for h in skeleton.hinges if h.joint < joints),
     )
 
 

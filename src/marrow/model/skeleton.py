@@ -15,6 +15,7 @@ from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.math import affine, transform
 from marrow.model import _late, _validate
 from marrow.model._asset import Asset
+from marrow.model.hinge import Hinge
 from marrow.model.pose import Pose
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Skeleton(Asset):
     `names` and `parents (J,)` (-1 for a root; a parent comes before its children), the `rest` pose (its morph weights
     are the defaults), `morph_names` for the M morph channels, and `sockets`. `bones` says which joint is which bone of a
     body (`hips`, `leftUpperArm`, ...: VRM's and Unity's names) where the file says so; `humanoid` also
-    where the rig tells.
+    where the rig tells. `hinges` are what a robot can turn and slide, in the order of its file.
 
     Wherever a joint is named, `"@spine"`, `"@left_hand"`, `"@head"` mean that part of the body, whatever the rig calls it
     (`mw.motion.PARTS` lists them).
@@ -65,6 +66,7 @@ class Skeleton(Asset):
     morph_names: tuple[str, ...] = ()
     sockets: tuple[Socket, ...] = ()
     bones: dict[str, int] = field(default_factory=dict)
+    hinges: tuple[Hinge, ...] = ()
 
     def __post_init__(self) -> None:
         names = _validate.items("Skeleton", "names", self.names, str)
@@ -106,6 +108,12 @@ class Skeleton(Asset):
         for s in sockets:
             if not 0 <= s.joint < J:
                 raise ValidationError(f"Socket({s.name!r}).joint is {s.joint}: expected 0..{J - 1}")
+        hinges = _validate.items("Skeleton", "hinges", self.hinges, Hinge)
+        for h in hinges:
+            if h.joint >= J:
+                raise ValidationError(f"Hinge({h.name!r}).joint is {h.joint}: expected 0..{J - 1}")
+        if len({h.joint for h in hinges}) < len(hinges):
+            raise ValidationError("Skeleton.hinges: two hinges are on one joint")
         _validate.set_fields(
             self,
             names=names,
@@ -114,6 +122,7 @@ class Skeleton(Asset):
             morph_names=morphs,
             sockets=sockets,
             bones=_checked_bones(self.bones, J),
+            hinges=hinges,
         )
 
     def __len__(self) -> int:
@@ -126,6 +135,7 @@ class Skeleton(Asset):
         roots = [self.names[r] for r in self.roots[:3]]
         extra = f", {len(self.morph_names)} morphs" if self.morph_names else ""
         extra += f", {len(self.sockets)} sockets" if self.sockets else ""
+        extra += f", {len(self.hinges)} hinges" if self.hinges else ""
         return f"Skeleton({len(self)} joints, roots={roots}{'...' if len(self.roots) > 3 else ''}{extra})"
 
     @cached_property

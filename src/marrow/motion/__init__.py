@@ -2,6 +2,7 @@
 
 from marrow.motion.batch import blend, from_6d, sample_clips, to_6d
 from marrow.motion.bone_map import BoneMap, RetargetError, map_bones
+from marrow.motion.joint_angles import JointAngles, joint_angles
 from marrow.motion.mirror import MirrorMap, mirror_map, mirrored_pose
 from marrow.motion.parts import PARTS
 from marrow.motion.quality import FootQuality, MotionQuality
@@ -14,6 +15,7 @@ __all__ = [
     "PARTS",
     "BoneMap",
     "FootQuality",
+    "JointAngles",
     "MirrorMap",
     "MotionQuality",
     "Reduced",
@@ -23,6 +25,7 @@ __all__ = [
     "blend",
     "find_rig",
     "from_6d",
+    "joint_angles",
     "map_bones",
     "mirror_map",
     "mirrored_pose",

@@ -36,6 +36,7 @@ from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.retarget_setup import Fit, moved_joints
 from marrow.motion.rig import find_rig
+from marrow.motion.robot_motion import robot_of
 from marrow.motion.track_copy import MorphMap, copied, lost_joints, map_morphs, same_rig
 from marrow.motion.twist_joints import twist_rotations
 from marrow.printing import warn
@@ -117,10 +118,12 @@ class Retargeter(Fit):
             instance("retarget", "clip", clip, Clip)
         scale = optional("retarget", "scale", scale, low=0, high=1e9, above=True)
         units = optional("retarget", "units", units, low=0, high=1e9, above=True)
+        self.robot = None if _skeleton(source).names == _skeleton(onto).names else robot_of(onto)
+        if self.robot is not None:  # its hinges follow a body that turns freely
+            onto = self.robot.stand_in
         self.source_character = source if isinstance(source, Character) else None
         self.target_character = onto if isinstance(onto, Character) else None
-        self.source = source.skeleton if isinstance(source, Character) else source
-        self.target = onto.skeleton if isinstance(onto, Character) else onto
+        self.source, self.target = _skeleton(source), _skeleton(onto)
         if clip is not None and clip.skeleton.names != self.source.names:
             raise ValidationError(f"retarget: {clip.name!r} was made for another skeleton than the source's")
         self.names = names
@@ -172,6 +175,22 @@ class Retargeter(Fit):
         threads: int | None = None,
     ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
+        made = self._retarget(clip, contacts, hands, rate, calibration, threads)
+        if self.robot is None:
+            return made
+        followed = self.robot.follow(made)
+        self._lines.add("info", f"clip {clip.name!r}", self.robot.fit(made, followed))
+        return followed
+
+    def _retarget(
+        self,
+        clip: Clip,
+        contacts: Contacts,
+        hands: bool,
+        rate: float | None,
+        calibration: str,
+        threads: int | None,
+    ) -> Clip:
         instance("retarget", "clip", clip, Clip)
         thread_count(threads)
         if not (isinstance(contacts, str) and contacts == "auto"):
@@ -224,11 +243,8 @@ class Retargeter(Fit):
         still = clip_from_poses(clip.name, self.source, rest.broadcast_to((1,)), times=[0.0])
         moved = clip_from_poses(clip.name, self.source, whole, times=times)
         base, made = (
-            self.retarget(
-                c.replace(events=clip.events if c is moved else ()),
-                contacts=False,
-                calibration="keep",
-                threads=threads,
+            self._retarget(
+                c.replace(events=clip.events if c is moved else ()), False, False, None, "keep", threads
             )
             for c in (still, moved)
         )
@@ -241,14 +257,16 @@ class Retargeter(Fit):
     def quality(self, clip: Clip, result: Clip) -> MotionQuality | None:
         """How the feet, knees and hands of `result` compare with those of `clip`, which it was made from; None for
         skeletons that are no bodies with two legs."""
-        for name, value, skeleton in (("clip", clip, self.source), ("result", result, self.target)):
+        target = self.target if self.robot is None else self.robot.skeleton
+        for name, value, skeleton in (("clip", clip, self.source), ("result", result, target)):
             instance("quality", name, value, Clip)
             if value.skeleton is not skeleton and value.skeleton.names != skeleton.names:
                 side = "source" if name == "clip" else "target"
                 raise ValidationError(f"quality: {name} {value.name!r} is not of the {side}'s skeleton")
         if result.duration < clip.duration - 1e-6:  # it was made without the frames before the motion
             clip = cut_calibration(clip)[0]
-        return motion_quality(self, clip, result)
+        seen = result if self.robot is None else self.robot.seen(result)
+        return motion_quality(self, clip, seen)
 
     def _twists(self, tracks: LocalTracks) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}
@@ -305,6 +323,10 @@ class Retargeter(Fit):
             for t in tracks
             if t.target in channels
         ]
+
+
+def _skeleton(body: Character | Skeleton) -> Skeleton:
+    return body.skeleton if isinstance(body, Character) else body
 
 
 def _few(names: list[str]) -> str:

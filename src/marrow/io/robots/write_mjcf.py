@@ -1,0 +1,2 @@
+def write(character, path):
+    pass
