@@ -20,7 +20,7 @@ from marrow.report import ReportBuilder
 __all__ = ["MAX_LINKS", "assembled", "file_axes", "our_axes"]
 
 Array = NDArray[Any]
-MAX_LINKS = 20_000
+MAX_LINKS = 10_000
 THIN, THICK, SHORT = 0.015, 0.06, 0.02
 """Metres: radii of the capsules that take the place of surfaces, and the bones that are too short for one."""
 SLENDER = 0.2

@@ -37,6 +37,8 @@ def read(source: Source, options: LoadOptions) -> Character:
         raise FormatError(f"is no MJCF: it begins with <{root.tag}>, expected <mujoco>", path=source.path)
     report = ReportBuilder()
     included(root, source)
+    if _count(root, "body") > MAX_LINKS:
+        raise ResourceLimitError(f"has more than the {MAX_LINKS:,} bodies marrow reads", path=source.path)
     reader = _Reader(root, report)
     for world in root.all("worldbody"):
         reader.bodies(world, -1, np.zeros(3), _IDENTITY, "")
@@ -46,6 +48,15 @@ def read(source: Source, options: LoadOptions) -> Character:
 
 
 _IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+def _count(root: Element, tag: str) -> int:
+    count, stack = 0, [root]
+    while stack:
+        element = stack.pop()
+        count += element.tag == tag
+        stack.extend(element.children)
+    return count
 
 
 class _Reader:
