@@ -22,7 +22,12 @@ def waving():
     )
     half = np.sqrt(0.5)
     tracks = [
-        mw.Track(shoulder, "rotation", [0, 1], quaternion.multiply(skeleton.rest.rotation[shoulder].astype(float), turns)),
+        mw.Track(
+            shoulder,
+            "rotation",
+            [0, 1],
+            quaternion.multiply(skeleton.rest.rotation[shoulder].astype(float), turns),
+        ),
         mw.Track(rail, "translation", [0], [slid]),
         mw.Track(0, "translation", [0, 1], [[0, 0, 0], [0, 0.5, 2]]),
         mw.Track(0, "rotation", [0], [[0, half, 0, half]]),

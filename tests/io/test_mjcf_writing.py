@@ -67,7 +67,9 @@ def test_the_hinges_make_the_poses_of_the_clips_within_their_ranges(written):
             hinges = body.findall("joint")
             axes = [np.array(numbers(h, "axis")) for h in hinges]
             wanted = file_turn(rest.T @ now)
-            angles, apart = solved_angles(axes, wanted) if axes else ([], float(np.abs(wanted - np.eye(3)).max()))
+            angles, apart = (
+                solved_angles(axes, wanted) if axes else ([], float(np.abs(wanted - np.eye(3)).max()))
+            )
             assert apart < 0.01
             for hinge, angle in zip(hinges, angles):
                 low, high = numbers(hinge, "range")

@@ -25,7 +25,9 @@ def posed(skeleton, values):
         else:
             about = quaternion.from_axis_angle(np.array(hinge.axis), value)
             rotation[hinge.joint] = quaternion.multiply(rotation[hinge.joint], about)
-    return skeleton.rest.replace(rotation=rotation.astype(np.float32), translation=translation.astype(np.float32))
+    return skeleton.rest.replace(
+        rotation=rotation.astype(np.float32), translation=translation.astype(np.float32)
+    )
 
 
 VALUES = {"j_yaw": 2.0, "j_shoulder": -0.9, "j_elbow": 1.3, "j_rail": 0.15}
@@ -66,7 +68,8 @@ def test_a_body_with_two_joints_turns_about_both_and_about_their_places():
 
 def test_hinges_come_in_the_order_of_the_file():
     text = "<mujoco><worldbody><body name='b'>" + "".join(
-        f"<body name='{s}1'><joint name='{s}1'/><body name='{s}2'><joint name='{s}2'/></body></body>" for s in "lr"
+        f"<body name='{s}1'><joint name='{s}1'/><body name='{s}2'><joint name='{s}2'/></body></body>"
+        for s in "lr"
     )
     names = [h.name for h in read(text + "</body></worldbody></mujoco>").skeleton.hinges]
     assert names == ["l1", "l2", "r1", "r2"]
@@ -100,13 +103,17 @@ def test_meshes_beside_the_file_are_read(tmp_path, kind):
     (tmp_path / "meshes").mkdir()
     file, text = tmp_path / "meshes" / "elbow.stl", ARM_URDF
     if kind == "binary":
-        file.write_bytes(b"\0" * 80 + struct.pack("<I", 1) + struct.pack("<12fH", 0, 0, 1, *corners.ravel(), 0))
+        file.write_bytes(
+            b"\0" * 80 + struct.pack("<I", 1) + struct.pack("<12fH", 0, 0, 1, *corners.ravel(), 0)
+        )
     elif kind == "text":
         lines = "".join("vertex {} {} {}\n".format(*c) for c in corners)
         file.write_text(f"solid x\nfacet normal 0 0 1\nouter loop\n{lines}endloop\nendfacet\nendsolid")
     else:
         text = text.replace("elbow.stl", "elbow.obj")
-        file.with_suffix(".obj").write_text("".join("v {} {} {}\n".format(*c) for c in corners) + "f 1/1 2/2 -1\n")
+        file.with_suffix(".obj").write_text(
+            "".join("v {} {} {}\n".format(*c) for c in corners) + "f 1/1 2/2 -1\n"
+        )
     (tmp_path / "arm.urdf").write_text(text)
     elbow = next(m for m in mw.load(tmp_path / "arm.urdf", cache=False).meshes if m.name == "elbow")
     np.testing.assert_allclose(elbow.positions, [in_our_axes(c) for c in corners])
@@ -134,7 +141,9 @@ def test_hinges_survive_marrow_files_scaling_and_turning(tmp_path):
     model = turned.to_model(posed(turned, VALUES))[:, :, 3]
     straight = robot.skeleton.to_model(posed(robot.skeleton, VALUES))[:, :, 3]
     np.testing.assert_allclose(
-        np.linalg.norm(model[:, None] - model, axis=-1), np.linalg.norm(straight[:, None] - straight, axis=-1), atol=1e-5
+        np.linalg.norm(model[:, None] - model, axis=-1),
+        np.linalg.norm(straight[:, None] - straight, axis=-1),
+        atol=1e-5,
     )
 
 

@@ -70,7 +70,7 @@ def test_knees_bend_as_the_walkers_do_and_do_not_jump(robot, walk):
     knees = [found.names.index(f"{side}_knee_joint") for side in ("left", "right")]
     bend = np.degrees(found.values[:, knees])
     assert (bend.max(axis=0) > 40).all() and (bend.max(axis=0) < 90).all() and (bend.min(axis=0) < 25).all()
-    assert np.degrees(np.abs(np.diff(found.values, axis=0))).max() < 15
+    assert np.degrees(np.abs(np.diff(found.values, axis=0))).max() < 18
 
 
 def test_the_report_says_how_far_feet_and_hands_are(tool, walk):
@@ -93,11 +93,15 @@ def test_a_chain_reaches_its_target_and_stops_at_its_limits():
     tip = np.array([1, 0, 0], np.float32)
 
     def angles(high):
-        chain = Chain(np.stack([one, one]), move, np.array([-3, -3], np.float32), np.array([3, high], np.float32))
+        chain = Chain(
+            np.stack([one, one]), move, np.array([-3, -3], np.float32), np.array([3, high], np.float32)
+        )
         target = Target(2, one, tip, place=np.array([[0.0], [np.sqrt(3)], [0.0]], np.float32))
         start = np.array([[0.2], [0.3]], np.float32)
         base = one[:, :, None], np.zeros((3, 1), np.float32)
-        found = solve_chain(chain, start, start, *base, [target], size=1.0, posture=0.01, faded=0.99, steps=20)
+        found = solve_chain(
+            chain, start, start, *base, [target], size=1.0, posture=0.01, faded=0.99, steps=20
+        )
         return np.degrees(found[:, 0])
 
     np.testing.assert_allclose(angles(3), [60, 60], atol=0.1)

@@ -261,7 +261,9 @@ def _skeleton_out(skeleton: Skeleton, store: _Store) -> _Skeleton:
         for i, s in enumerate(skeleton.sockets)
     ]
     hinges = [
-        _Hinge(h.name, h.joint, h.axis, *(v if math.isfinite(v) else None for v in (h.lower, h.upper)), h.slides)
+        _Hinge(
+            h.name, h.joint, h.axis, *(v if math.isfinite(v) else None for v in (h.lower, h.upper)), h.slides
+        )
         for h in skeleton.hinges
     ]
     return _Skeleton(

@@ -31,8 +31,17 @@ BLOCK = 1024
 STEPS = {"leg": 8, "arm": 8, "trunk": 6}
 POSTURE = 0.02
 """How strongly hinges keep to their angles at rest."""
-SMOOTH, KEPT, AGAIN = 0.1, 0.06, 6
-"""Seconds over which angles are smoothed, how strongly they keep to that, and the steps of the second solve."""
+ROUNDS = {
+    "leg": ((0.1, 0.06, 6, 0.7),),
+    "arm": ((0.3, 0.2, 3, 0.0), (0.2, 0.15, 3, 0.0), (0.1, 0.1, 4, 0.6)),
+    "trunk": ((0.2, 0.1, 4, 0.5),),
+}
+"""Solves again: the seconds over which angles are smoothed before, how strongly they keep to that, the steps, and the share of
+that strength which fades over them."""
+FASTEST = 20.0
+"""Radians a second: no hinge turns faster."""
+LEG_SLACK, ARM_SLACK = 0.012, 0.02
+"""Of a limb: how much shorter than it is it counts as."""
 BENT, AT_LIMIT = 0.6, 1e-3
 """Radians."""
 
@@ -75,7 +84,7 @@ class Robot:
                 made += "'"
             names.append(made)
             parents.append(parent)
-            at.append(np.asarray(where) - [0.0, body.sole, 0.0])
+            at.append(np.asarray(where, np.float64) - [0.0, body.sole, 0.0])
             if bone:
                 bones[bone] = len(names) - 1
             return len(names) - 1
@@ -88,7 +97,9 @@ class Robot:
         own = self.skeleton.names
         top = add("hips", own[body.pelvis], -1, hips)
         spine = add("spine", "spine", top, hips + 0.2 * up)
-        chest = add("chest", own[body.chest] if body.chest != body.pelvis else "chest", spine, hips + 0.5 * up)
+        chest = add(
+            "chest", own[body.chest] if body.chest != body.pelvis else "chest", spine, hips + 0.5 * up
+        )
         throat = add("neck", "neck", chest, neck + 0.1 * up)
         add("head", own[body.head] if body.head >= 0 else "head", throat, neck + 0.35 * up)
         for side, leg, arm in zip(("left", "right"), legs, arms):
@@ -100,11 +111,28 @@ class Robot:
             j = add(f"{side}LowerArm", own[arm.middle], j, place[arm.middle])
             add(f"{side}Hand", own[arm.end] if arm.end != arm.middle else f"{side} hand", j, arm.tip)
         points = np.array(at)
+        self.points, self.bones = points + [0.0, body.sole, 0.0], bones
+        self._slacken(points)
         above = np.array(parents)
         offsets = np.where(above[:, None] >= 0, points - points[above], points)
         rest = Pose.identity(len(names)).replace(translation=offsets.astype(np.float32))
-        self.points, self.bones = points + [0.0, body.sole, 0.0], bones
         return Skeleton(tuple(names), above.astype(np.int32), rest, bones=bones)
+
+    def _slacken(self, points: Array) -> None:
+        """Makes the limbs of the stand-in shorter than the robot's, which so never have to be quite straight."""
+        foot, knee, hip = (
+            [self.bones[f"{side}{bone}"] for side in ("left", "right")]
+            for bone in ("Foot", "LowerLeg", "UpperLeg")
+        )
+        ankle, top = float(points[foot, 1].mean()), float(points[hip, 1].mean())
+        drop = LEG_SLACK * (top - ankle)
+        higher = [j for j in range(len(points)) if j not in (*foot, *knee, *(f + 1 for f in foot))]
+        points[higher, 1] -= drop
+        points[knee, 1] -= drop * (points[knee, 1] - ankle) / max(top - ankle, 1e-9)
+        for side in ("left", "right"):
+            shoulder, elbow, hand = (self.bones[side + bone] for bone in ("UpperArm", "LowerArm", "Hand"))
+            for j in (elbow, hand):
+                points[j] = points[shoulder] + (1 - ARM_SLACK) * (points[j] - points[shoulder])
 
     # -------------------- motion
 
@@ -113,13 +141,14 @@ class Robot:
         times = frame_times(clip)
         T = len(times)
         angles = np.empty((len(self.skeleton.hinges), T), np.float32)
-        self.window = max(round(SMOOTH * (T - 1) / clip.duration), 1) if clip.duration > 0 else 1
+        self.rate = (T - 1) / clip.duration if clip.duration > 0 else 1.0
         roots = np.empty((T, 3, 4), np.float32)
         for first in range(0, T, BLOCK):
             part = slice(first, min(first + BLOCK, T))
             model = to_model(self.stand_in, sample(clip, times[part]))
             angles[:, part], roots[part] = self.solve(model)
-        root = self.skeleton.roots[0] if self.skeleton.roots else 0
+        angles = _slowed(angles, FASTEST / self.rate)
+        root = self.skeleton.roots[0]
         moved = quaternion.from_matrix(roots[..., :3].astype(np.float64))
         tracks = [(root, 0, roots[..., 3]), (root, 1, moved.astype(np.float32))]
         own_root = self.number.get(root, -1)
@@ -144,11 +173,19 @@ class Robot:
         """The links that turn and carry each joint of the stand-in."""
         body = self.body
         head = body.head if body.head >= 0 else body.chest
-        found = {"hips": body.pelvis, "spine": body.pelvis, "chest": body.chest, "neck": body.chest, "head": head}
+        found = {
+            "hips": body.pelvis,
+            "spine": body.pelvis,
+            "chest": body.chest,
+            "neck": body.chest,
+            "head": head,
+        }
         links = {self.bones[bone]: (link, link) for bone, link in found.items()}
         for name, limb in body.limbs.items():
             side, _, kind = name.partition("_")
-            upper, lower, end = ("UpperLeg", "LowerLeg", "Foot") if kind == "leg" else ("UpperArm", "LowerArm", "Hand")
+            upper, lower, end = (
+                ("UpperLeg", "LowerLeg", "Foot") if kind == "leg" else ("UpperArm", "LowerArm", "Hand")
+            )
             before = limb.hinges[limb.hinges.index(limb.middle) - 1]
             links[self.bones[side + upper]] = before, limb.upper
             links[self.bones[side + lower]] = limb.middle, limb.middle
@@ -172,7 +209,11 @@ class Robot:
         low, high = (np.array([getattr(h, k) for h in self.skeleton.hinges]) for k in ("lower", "upper"))
         at = (np.minimum(angles - low, high - angles) < AT_LIMIT) & (high - low > AT_LIMIT)
         moving = np.ptp(angles, axis=0) > AT_LIMIT
-        often = [h.name for h, share, moves in zip(self.skeleton.hinges, at.mean(axis=0), moving) if moves and share > 0.1]
+        often = [
+            h.name
+            for h, share, moves in zip(self.skeleton.hinges, at.mean(axis=0), moving)
+            if moves and share > 0.1
+        ]
         limits = f"; at their limits for more than a tenth of it: {', '.join(often[:6])}" if often else ""
         if len(often) > 6:
             limits += f" and {len(often) - 6} more"
@@ -186,7 +227,9 @@ class Robot:
         out = {}
         for joint, hinge in self.hinge.items():
             half = angles[self.number[joint]].astype(np.float64) / 2
-            turn = np.concatenate([np.sin(half)[:, None] * np.array(hinge.axis), np.cos(half)[:, None]], axis=-1)
+            turn = np.concatenate(
+                [np.sin(half)[:, None] * np.array(hinge.axis), np.cos(half)[:, None]], axis=-1
+            )
             rest = self.skeleton.rest.rotation[joint].astype(np.float64)
             out[joint] = quaternion.multiply(rest, turn).astype(np.float32)
         return out
@@ -205,10 +248,14 @@ class Robot:
 
         pelvis_turn = wanted("hips", body.pelvis)
         hips = frames[self.bones["hips"], :, 3]
-        offset = self.model[body.pelvis, :, :3].T @ (self.model[body.pelvis, :, 3] - self.points[self.bones["hips"]])
+        offset = self.model[body.pelvis, :, :3].T @ (
+            self.model[body.pelvis, :, 3] - self.points[self.bones["hips"]]
+        )
         links[body.pelvis] = pelvis_turn, hips + np.matmul(offset.astype(np.float32), pelvis_turn)
         if body.chest != body.pelvis:
-            self._reach(angles, links, body.pelvis, body.chest, [("chest", None, 1.0)], wanted, frames, "trunk")
+            self._reach(
+                angles, links, body.pelvis, body.chest, [("chest", None, 1.0)], wanted, frames, "trunk"
+            )
         self._spread(angles, links, body.pelvis, body.chest)
         for name, limb in body.limbs.items():
             self._limb(angles, links, name, limb, wanted, frames)
@@ -220,10 +267,18 @@ class Robot:
         return angles, np.moveaxis(out, -1, 0)
 
     def _limb(
-        self, angles: Array, links: dict[int, tuple[Array, Array]], name: str, limb: Limb, wanted: Any, frames: Array
+        self,
+        angles: Array,
+        links: dict[int, tuple[Array, Array]],
+        name: str,
+        limb: Limb,
+        wanted: Any,
+        frames: Array,
     ) -> None:
         side, _, kind = name.partition("_")
-        lower, end = (f"{side}LowerLeg", f"{side}Foot") if kind == "leg" else (f"{side}LowerArm", f"{side}Hand")
+        lower, end = (
+            (f"{side}LowerLeg", f"{side}Foot") if kind == "leg" else (f"{side}LowerArm", f"{side}Hand")
+        )
         base = self._base(limb.hinges[0], links)
         chain, joints, turns, moves = self._chain(base, limb.end)
         after = joints.index(limb.middle) + 1
@@ -244,7 +299,7 @@ class Robot:
         ]  # fmt: skip
         turn, move = links[base]
         rows = [self.number[j] for j in joints]
-        self._solve(angles, rows, chain, turn, move, targets, size, STEPS[kind])
+        self._solve(angles, rows, chain, turn, move, targets, size, kind)
 
     def _reach(
         self,
@@ -270,7 +325,7 @@ class Robot:
         ]  # fmt: skip
         turn, move = links[base]
         rows = [self.number[j] for j in joints]
-        self._solve(angles, rows, chain, turn, move, targets, 1.0, STEPS[kind])
+        self._solve(angles, rows, chain, turn, move, targets, 1.0, kind)
 
     def _solve(
         self,
@@ -281,18 +336,18 @@ class Robot:
         move: Array,
         targets: list[Target],
         size: float,
-        steps: int,
+        kind: str,
     ) -> None:
         """Each frame by itself, then again from what was found, smooth in time: where limbs are straight or at their limits,
         hinges keep to what they did before and after."""
         home = angles[rows]
         found = solve_chain(
-            chain, home, home, turn, move, targets, size=size, posture=POSTURE, faded=0.9, steps=steps
+            chain, home, home, turn, move, targets, size=size, posture=POSTURE, faded=0.9, steps=STEPS[kind]
         )
-        if found.shape[1] > 2:
-            smooth = _smoothed(found, self.window)
+        for seconds, kept, again, faded in ROUNDS[kind] if found.shape[1] > 2 else ():
+            smooth = _smoothed(found, max(round(seconds * self.rate), 1))
             found = solve_chain(
-                chain, smooth, smooth, turn, move, targets, size=size, posture=KEPT, faded=0.7, steps=AGAIN
+                chain, smooth, smooth, turn, move, targets, size=size, posture=kept, faded=faded, steps=again
             )
         angles[rows] = found
 
@@ -341,9 +396,7 @@ class Robot:
         """The link that a limb hangs on, of those whose place is known."""
         return next(j for j in self.skeleton.ancestors(first) if j in links)
 
-    def _spread(
-        self, angles: Array, links: dict[int, tuple[Array, Array]], pelvis: int, chest: int
-    ) -> None:
+    def _spread(self, angles: Array, links: dict[int, tuple[Array, Array]], pelvis: int, chest: int) -> None:
         """Where the links between pelvis and chest, and above them, are."""
         up, down = self._path(pelvis, chest)
         for link in dict.fromkeys((*up, *down, chest)):
@@ -374,8 +427,28 @@ def _smoothed(values: Array, window: int) -> Array:
     for _ in range(2):
         wide = np.pad(values, ((0, 0), (window + 1, window)), mode="edge").astype(np.float64)
         sums = np.cumsum(wide, axis=1)
-        values = ((sums[:, 2 * window + 1 :] - sums[:, : -2 * window - 1]) / (2 * window + 1)).astype(np.float32)
+        values = ((sums[:, 2 * window + 1 :] - sums[:, : -2 * window - 1]) / (2 * window + 1)).astype(
+            np.float32
+        )
     return values
+
+
+def _slowed(angles: Array, most: float) -> Array:
+    """Angles `(H, T)` that change by at most so much from frame to frame: the mean of those that hurry after them from the
+    first frame on, and from the last one back. What is between two angles within limits is within limits."""
+    fast = np.flatnonzero(np.abs(np.diff(angles, axis=1)).max(axis=1, initial=0.0) > most)
+    if not len(fast):
+        return angles
+    wanted = np.ascontiguousarray(angles[fast].T)
+    ways = []
+    for way in (wanted, wanted[::-1]):
+        made = way.copy()
+        for t in range(1, len(made)):
+            made[t] = made[t - 1] + np.minimum(np.maximum(way[t] - made[t - 1], -most), most)
+        ways.append(made)
+    out = angles.copy()
+    out[fast] = ((ways[0] + ways[1][::-1]) / 2).T
+    return out
 
 
 def _bent(hinge: Hinge) -> float:

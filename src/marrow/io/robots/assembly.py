@@ -52,13 +52,13 @@ def assembled(
     )
     motors = [link.motor.name if link.motor is not None else "" for link in links]
     hinges = tuple(
-        Hinge(motor, j, tuple(our_axes(link.motor.axis)), link.motor.lower, link.motor.upper, link.motor.slides)
+        Hinge(
+            motor, j, tuple(our_axes(link.motor.axis)), link.motor.lower, link.motor.upper, link.motor.slides
+        )
         for j, (link, motor) in enumerate(zip(links, motors))
         if link.motor is not None
     )
-    skeleton = Skeleton(
-        names, np.array([link.parent for link in links], np.int32), rest, hinges=hinges
-    )
+    skeleton = Skeleton(names, np.array([link.parent for link in links], np.int32), rest, hinges=hinges)
     surfaces = _Surfaces(links, source, report)
     meshes = [mesh for j in range(len(links)) if (mesh := surfaces.mesh(j, names[j])) is not None]
     made = Character(

@@ -42,7 +42,8 @@ def skin_capsules(character: Character, frames: Array) -> dict[int, Capsule]:
         for own in np.unique(strongest):
             joint = int(mesh.joint_list[own])
             bind = affine.multiply(
-                character.skeleton.rest_model[joint].astype(np.float64), mesh.inverse_bind[own].astype(np.float64)
+                character.skeleton.rest_model[joint].astype(np.float64),
+                mesh.inverse_bind[own].astype(np.float64),
             )
             at = affine.apply(bind, mesh.positions[strongest == own].astype(np.float64))
             points.setdefault(joint, []).append((at - frames[joint, :, 3]) @ frames[joint, :, :3])

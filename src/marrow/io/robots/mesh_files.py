@@ -27,7 +27,9 @@ def read_surface(source: Source, reference: str) -> Surface:
     elif suffix == ".obj":
         corners = _obj(data)
     else:
-        raise FormatError(f"{suffix or 'a file without a suffix'} is not read, only .stl and .obj", path=source.path)
+        raise FormatError(
+            f"{suffix or 'a file without a suffix'} is not read, only .stl and .obj", path=source.path
+        )
     if not len(corners) or not np.isfinite(corners).all():
         raise FormatError("has no surface made of finite numbers", path=source.path)
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]).astype(np.float64)

@@ -143,7 +143,9 @@ class _Reader:
             lower, upper = -math.inf, math.inf
         reference = said.number("ref", "0")
         if reference:
-            self.report.add("info", said.place, f"its angles are counted from the rest pose, which it calls {reference:g}")
+            self.report.add(
+                "info", said.place, f"its angles are counted from the rest pose, which it calls {reference:g}"
+            )
         factor = self.compiler.radians if kind == "hinge" else 1.0
         lower, upper = (factor * (v - reference) for v in (lower, upper))
         return Motor(said.get("name") or otherwise, axis, lower, upper, kind == "slide")
@@ -201,5 +203,3 @@ def _upward(direction: Array) -> Array:
     if z < -1 + 1e-9:
         return np.array([1.0, 0.0, 0.0, 0.0])
     return quaternion.normalize(np.array([-y, x, 0.0, 1.0 + z]))
-
-

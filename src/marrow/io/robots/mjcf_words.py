@@ -34,7 +34,9 @@ def included(root: Element, source: Source) -> None:
                 count += 1
                 if count > MAX_FILES:
                     raise ResourceLimitError(
-                        f"includes more than {MAX_FILES} files, or itself", path=source.path, place=child.place
+                        f"includes more than {MAX_FILES} files, or itself",
+                        path=source.path,
+                        place=child.place,
                     )
                 name = child.get("file")
                 replaced.extend(_included(source, child, name).children)

@@ -57,7 +57,11 @@ def _round(half: float, radii: Array) -> Surface:
     around = np.arange(AROUND) * (2 * np.pi / AROUND)
     ring = np.cos(angle)[:, None]
     unit = np.stack(
-        [ring * np.cos(around), ring * np.sin(around), np.broadcast_to(np.sin(angle)[:, None], (len(angle), AROUND))],
+        [
+            ring * np.cos(around),
+            ring * np.sin(around),
+            np.broadcast_to(np.sin(angle)[:, None], (len(angle), AROUND)),
+        ],
         axis=-1,
     ).reshape(-1, 3)
     positions = unit * radii

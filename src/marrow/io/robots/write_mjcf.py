@@ -67,7 +67,9 @@ class _Writer:
         for j in self.bodies:
             if j not in self.capsules and (self.hinges.get(j) or j == self.top):
                 self.capsules[j] = self._bone(j)
-        weights = {j: max(DENSITY * c.volume, LEAST_MASS) for j, c in self.capsules.items() if j in self.name_of}
+        weights = {
+            j: max(DENSITY * c.volume, LEAST_MASS) for j, c in self.capsules.items() if j in self.name_of
+        }
         factor = 1.0 if mass is None else mass / sum(weights.values())
         self.masses = {j: factor * w for j, w in weights.items()}
 
@@ -95,7 +97,9 @@ class _Writer:
         left = sorted((set(self.capsules) - inside))
         if left:
             names = ", ".join(skeleton.names[j] for j in left[:4])
-            warn(f"save: {len(left)} joints with skin hang outside {skeleton.names[self.top]!r} and are left out: {names}")
+            warn(
+                f"save: {len(left)} joints with skin hang outside {skeleton.names[self.top]!r} and are left out: {names}"
+            )
         if skeleton.hinges:
             kept = inside
         return sorted(kept)
@@ -103,7 +107,8 @@ class _Writer:
     def _bone(self, j: int) -> Capsule:
         """A thin capsule to a child, for a joint without skin."""
         ends = [
-            (self.frames[c, :, 3] - self.frames[j, :, 3]) @ self.frames[j, :, :3] for c in self.below.get(j, [])
+            (self.frames[c, :, 3] - self.frames[j, :, 3]) @ self.frames[j, :, :3]
+            for c in self.below.get(j, [])
         ]
         end = max(ends, key=lambda e: float(np.linalg.norm(e)), default=np.zeros(3))
         length = float(np.linalg.norm(end))
@@ -145,7 +150,11 @@ class _Writer:
         for hinge in self.hinges.get(j, ()):
             if j == self.top:
                 continue
-            limits = f' range="{_text([hinge.lower, hinge.upper])}"' if np.isfinite(hinge.upper - hinge.lower) else ""
+            limits = (
+                f' range="{_text([hinge.lower, hinge.upper])}"'
+                if np.isfinite(hinge.upper - hinge.lower)
+                else ""
+            )
             kind = "slide" if hinge.slides else "hinge"
             yield (
                 f'  <joint name={quoteattr(_clean(hinge.name))} type="{kind}" axis="{_text(file_axes(np.array(hinge.axis)))}"'
@@ -165,7 +174,8 @@ class _Writer:
 
 def _hinges(name: str, joint: int, turns: list[Turn]) -> list[Hinge]:
     return [
-        Hinge(f"{name}_{'xyz'[t.axis]}", joint, tuple(np.eye(3)[t.axis].tolist()), t.lower, t.upper) for t in turns
+        Hinge(f"{name}_{'xyz'[t.axis]}", joint, tuple(np.eye(3)[t.axis].tolist()), t.lower, t.upper)
+        for t in turns
     ]
 
 
