@@ -4,10 +4,10 @@ import csv
 
 import numpy as np
 import pytest
-from robot_world import ARM_URDF
 
 import marrow as mw
 from marrow.math import quaternion
+from robot_world import ARM_URDF
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_npz_has_the_same_numbers_and_degrees_on_request(waving, tmp_path):
 def test_motion_that_no_hinge_does_is_refused(waving, tmp_path):
     skeleton = waving.skeleton
     bent = mw.Clip("bent", skeleton, [mw.Track(skeleton.index("tool"), "rotation", [0], [[1.0, 0, 0, 0]])])
-    with pytest.raises(mw.MarrowError, match="'tool' by .* no hinge of the robot does"):
+    with pytest.raises(mw.MarrowError, match=r"'tool' by .* no hinge of the robot does"):
         mw.save(waving.replace(clips=[bent]), tmp_path / "bent.csv")
     with pytest.raises(mw.MarrowError, match="the character has 2: name it"):
         mw.save(waving.replace(clips=[*waving.clips.values(), bent]), tmp_path / "two.csv")
@@ -73,8 +73,7 @@ def test_motion_that_no_hinge_does_is_refused(waving, tmp_path):
 def test_angles_outside_the_limits_are_told(waving, tmp_path):
     skeleton, elbow = waving.skeleton, waving.skeleton.index("elbow")
     back = quaternion.from_axis_angle(np.array(skeleton.hinges[2].axis), np.array([-0.5]))
-    over = mw.Clip(
-        "over", skeleton, [mw.Track(elbow, "rotation", [0], quaternion.multiply(skeleton.rest.rotation[elbow].astype(float), back))]
-    )  # fmt: skip
+    rest = skeleton.rest.rotation[elbow].astype(float)
+    over = mw.Clip("over", skeleton, [mw.Track(elbow, "rotation", [0], quaternion.multiply(rest, back))])
     with pytest.warns(UserWarning, match="'j_elbow' is 28.65 degrees outside its limits"):
         mw.save(waving.replace(clips=[over]), tmp_path / "over.csv")

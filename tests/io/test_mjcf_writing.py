@@ -4,10 +4,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from robot_world import humanoid_urdf, in_our_axes, turn
 
 import marrow as mw
 from marrow.math import quaternion
+from robot_world import humanoid_urdf, in_our_axes, turn
 
 
 @pytest.fixture(scope="module")

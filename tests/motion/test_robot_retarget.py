@@ -1,12 +1,12 @@
-"""Motion of bodies on robots: only hinges turn, within their limits; feet and hands are where a body of that size has them."""
+"""Motion of bodies on robots: only hinges turn, within their limits; feet and hands are where a body has them."""
 
 import numpy as np
 import pytest
-from robot_world import ARM_URDF, humanoid_urdf, in_our_axes, urdf_places
 
 import marrow as mw
 from marrow.motion import Retargeter, joint_angles
 from marrow.motion.hinge_chain import Chain, Target, solve_chain
+from robot_world import ARM_URDF, humanoid_urdf, in_our_axes, urdf_places
 
 
 @pytest.fixture(scope="module")

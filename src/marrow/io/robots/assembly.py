@@ -62,7 +62,7 @@ def assembled(
     surfaces = _Surfaces(links, source, report)
     meshes = [mesh for j in range(len(links)) if (mesh := surfaces.mesh(j, names[j])) is not None]
     made = Character(
-        skeleton, meshes=meshes, materials=surfaces.materials(), name=name, report=report.build()
+        skeleton, meshes=tuple(meshes), materials=surfaces.materials(), name=name, report=report.build()
     )
     return scaled(made, options.scale)
 
@@ -110,9 +110,11 @@ class _Surfaces:
         parts.sort(key=lambda part: self._colors.setdefault(part[1], len(self._colors)))
         if not parts:
             return None
-        positions, normals, triangles, sections, first, vertices = [], [], [], [], 0, 0
-        for (p, n, t), color in parts:
-            positions.append(our_axes(p)), normals.append(our_axes(n)), triangles.append(t + vertices)
+        sections: list[Section] = []
+        triangles, first, vertices = [], 0, 0
+        positions, normals = ([our_axes(part[0][k]) for part in parts] for k in (0, 1))
+        for (p, _, t), color in parts:
+            triangles.append(t + vertices)
             vertices += len(p)
             material = self._colors[color]
             if sections and sections[-1].material == material:

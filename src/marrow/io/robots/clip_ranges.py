@@ -46,7 +46,7 @@ def clip_turns(character: Character, joints: list[int], margin: float) -> dict[i
     turned = quaternion.multiply(
         quaternion.conjugate(rest), quaternion.normalize(np.concatenate(rotations).astype(np.float64))
     )
-    out = {}
+    out: dict[int, list[Turn]] = {}
     for k, j in enumerate(joints):
         if np.abs(turned[:, k, :3]).max() < np.sin(STILL / 2):
             out[j] = []

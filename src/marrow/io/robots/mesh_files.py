@@ -19,7 +19,7 @@ _STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("note", "<u2
 
 
 def read_surface(source: Source, reference: str) -> Surface:
-    """The surface in a file beside the robot's. `package://` and folders of the author's machine are looked for beside it."""
+    """The surface in a file beside the robot's. `package://` and far folders are looked for beside it."""
     data = _found(source, reference)
     suffix = PurePosixPath(reference.lower()).suffix
     if suffix == ".stl":

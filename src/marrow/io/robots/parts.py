@@ -1,4 +1,4 @@
-"""What robots are described by, before they are characters: links with shapes, in the axes of the file (Z up, X forward)."""
+"""What robots are described by before they are characters: links with shapes, in the axes of the file."""
 
 from __future__ import annotations
 

@@ -81,7 +81,9 @@ def _cylinder(radius: float, half: float) -> Surface:
 
 
 def _box(half: Array) -> Surface:
-    positions, normals, triangles = [], [], []
+    positions: list[Array] = []
+    normals: list[Array] = []
+    triangles: list[tuple[int, int, int]] = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
             n = np.eye(3)[axis] * sign

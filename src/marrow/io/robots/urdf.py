@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.robots.assembly import MAX_LINKS, assembled
 from marrow.io.robots.parts import GREY, Color, Link, Motor, Shape, turn_of_rpy
 from marrow.io.robots.xml_tree import Element, parse_xml
 from marrow.io.source import LoadOptions, Source
-from marrow.errors import FormatError, ResourceLimitError
 from marrow.model import Character
 from marrow.report import ReportBuilder
 

@@ -36,8 +36,8 @@ THIN = 0.1
 def write(
     character: Character, path: Path | str, *, mass: float | None = None, margin: float = MARGIN
 ) -> None:
-    """Writes the character; `mass` in kilograms is spread over its capsules (default: what their volume weighs), `margin` is
-    how many radians hinges may turn further than the clips do."""
+    """Writes the character; `mass` in kilograms is spread over its capsules (default: what their volume weighs), `margin`
+    is how many radians hinges may turn further than the clips do."""
     if mass is not None:
         mass = _validate.number("save", "mass", mass, low=0, above=True)
     margin = _validate.angle("save: margin", margin, 0.0, np.pi)
@@ -94,7 +94,7 @@ class _Writer:
         kept = {self.top}
         for j in wanted & inside:
             kept.update(k for k in (j, *skeleton.ancestors(j)) if k in inside)
-        left = sorted((set(self.capsules) - inside))
+        left = sorted(set(self.capsules) - inside)
         if left:
             names = ", ".join(skeleton.names[j] for j in left[:4])
             warn(
@@ -156,10 +156,8 @@ class _Writer:
                 else ""
             )
             kind = "slide" if hinge.slides else "hinge"
-            yield (
-                f'  <joint name={quoteattr(_clean(hinge.name))} type="{kind}" axis="{_text(file_axes(np.array(hinge.axis)))}"'
-                f"{limits}/>"
-            )
+            axis = _text(file_axes(np.array(hinge.axis)))
+            yield f'  <joint name={quoteattr(_clean(hinge.name))} type="{kind}" axis="{axis}"{limits}/>'
         capsule = self.capsules.get(j)
         if capsule is None:
             return
