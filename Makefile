@@ -82,8 +82,8 @@ corpus:  ## fetch the real files that tests and benchmarks compare with, into MA
 generated: install  ## write anew what is made from the sources and kept: pages, the page's types, shaders as text
 	$(PY) tools/docs/generated.py
 
-docs: install  ## benchmarks and pictures, from a run on this machine
-	$(PY) tools/docs/generate.py
+docs: install  ## benchmarks and pictures, from a run on this machine; GROUPS="motion ik" measures only these
+	$(PY) tools/docs/generate.py $(GROUPS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,6 +7,8 @@ from ik_worlds import chain, frames, random_skeleton, turned
 import marrow as mw
 from marrow.errors import MarrowError, UnknownNameError, ValidationError, WrongTypeError
 from marrow.ik import Effector, Goal, JointLimit, JointLimits, Solver
+from marrow.kernels.ik.solve import ik_solve
+from marrow.kernels.language.kernel import FramePool
 from marrow.math import quaternion
 from marrow.samples import mannequin
 
@@ -183,6 +185,23 @@ def test_targets_out_of_reach_neither_shake_nor_explode(beyond):
     assert np.linalg.norm(np.diff(way[5:], axis=0), axis=-1).max() < 0.2 * wanted.max()
 
 
+def test_a_body_that_cannot_reach_comes_to_rest():
+    """Targets some decimetres off in all directions: a crowd that is asked for them again and again stands still."""
+    hero, start, targets = body_and_targets(48, 6)
+    rng = np.random.default_rng(7)
+    away = {n: m + rng.normal(0, 0.2, (48, 3))[:, :, None] * [0, 0, 0, 1] for n, m in targets.items()}
+    for limits in (None, JointLimits.from_clips(hero)):
+        solver = Solver(hero, [Effector(n, rotation=0.3) for n in BODY], limits=limits)
+        last = solver.solve(start, away)
+        for _ in range(25):
+            before, last = last, solver.solve(start, away, warm=last, steps=3)
+        places = [hero.skeleton.to_model(p.pose)[..., 3] for p in (before, last)]
+        moved = np.linalg.norm(places[1] - places[0], axis=-1).max(axis=-1)
+        assert np.median(moved) < 0.002
+        assert moved.max() < 0.05
+    assert last.distance.max() > 0.1
+
+
 def test_a_step_is_that_of_dense_least_squares():
     """One step against J'J from finite differences of a float64 model of all residuals."""
     rng = np.random.default_rng(4)
@@ -230,15 +249,20 @@ def test_a_step_is_that_of_dense_least_squares():
     n = 3 * len(free) + 3
     r0 = residuals(np.zeros(n))
     J = -np.stack([(residuals(h) - residuals(-h)) / 2e-5 for h in 1e-5 * np.eye(n)], -1)
-    damping = 1e-4 + 0.05 * float(r0 @ r0)
+    damping = 1e-4 + 4.0 * float(r0 @ r0)
     own = np.full(n, damping + 0.003)
     own[-3:] = damping + 0.003 * 2.0
-    # Forces along the bones stiffen them.
-    for k, j in enumerate(free):
+    # Forces along the bones stiffen them: half the sum of a row of f . r of the lower one of each pair of joints.
+    pull = {}
+    for j in free:
         below = [(i, e, t) for i, e, t in wanted if i == j or j in skeleton.ancestors(i)]
         points = [home[1][i] + quaternion.rotate(home[0][i], np.array(e.point)) for i, e, _ in below]
-        pull = sum(e.position * (t.position - x) @ (x - home[1][j]) for (_, e, t), x in zip(below, points))
-        own[3 * k : 3 * k + 3] += 0.6 * max(float(pull) / size**2, 0.0)
+        along = sum(e.position * (t.position - x) @ (x - home[1][j]) for (_, e, t), x in zip(below, points))
+        pull[j] = max(float(along) / size**2, 0.0)
+    for k, j in enumerate(free):
+        upper = sum(a in free for a in (j, *skeleton.ancestors(j)))
+        lower = sum(pull[i] for i in free if j in skeleton.ancestors(i))
+        own[3 * k : 3 * k + 3] += 0.5 * (upper * pull[j] + lower)
     step = np.linalg.solve(J.T @ J + np.diag(own), J.T @ r0)
     rotation, translation = apply(step)
     assert np.abs(step).max() > 0.01
@@ -258,6 +282,19 @@ def test_a_scaled_body_reaches_as_a_plain_one_does():
     for skeleton in (plain, small):
         found = Solver(skeleton, ["j3"]).solve(turned(skeleton.rest, bent), target)
         np.testing.assert_allclose(model(skeleton, found.pose, "j3")[:, 3], target["j3"], atol=1e-4)
+
+
+def test_distances_are_true_where_joints_are_scaled_unevenly():
+    plain = chain([0.4, 0.3, 0.2])
+    rest = plain.rest.copy()
+    rest.scale[1] = (1.0, 1.5, 0.7)
+    skeleton = mw.Skeleton(plain.names, plain.parents, rest)
+    bent = turned(skeleton.rest, np.array([[0.2, 0.1, 0], [0.3, 0, 0], [-0.4, 0, 0.5], [0, 0, 0]]))
+    target = np.array([0.2, 0.6, 0.3])
+    found = Solver(skeleton, ["j3"]).solve(bent, {"j3": target})
+    off = np.linalg.norm(model(skeleton, found.pose, "j3")[:, 3] - target)
+    assert off > 1e-3
+    np.testing.assert_allclose(found.distance[0], off, atol=1e-6)
 
 
 def test_awkward_problems_have_finite_answers():
@@ -312,3 +349,27 @@ def test_what_cannot_be_meant_is_said_in_words():
         Effector("j2", position=-1)
     with pytest.raises(ValidationError, match="joints"):
         Solver(skeleton, ["j2"], limits=JointLimits.given(chain([1.0]), {"j0": JointLimit(swing=0.5)}))
+
+
+class Plainly:
+    """A frame that the kernel runs as Python, lane formulas in NumPy."""
+
+    def __init__(self, frame):
+        self.frame, self.sizes, self.put = frame, frame.sizes, frame.put
+
+    def run(self):
+        ik_solve.run_plainly(self.frame)
+
+
+def test_python_gives_the_bits_of_machine_code(monkeypatch):
+    skeleton = chain([0.3, 0.4], names=("upper", "mid", "tip"))
+    bent = turned(skeleton.rest, np.array([[0.4, 0, 0], [-0.8, 0.1, 0], [0, 0, 0]]))
+    limits = JointLimits.given(skeleton, {"mid": JointLimit(swing=(0.5, 0.9), twist=0.1)})
+    reach = Effector("tip", rotation=0.5, aim=0.3, pole=0.2, soft=0.05)
+    solver = Solver(skeleton, [reach], limits=limits, floor=["tip"], steps=2)
+    goal = {"tip": Goal((0.1, 0.6, 0.2), (0.1, 0.2, 0.3, 0.9), (1.0, 0.5, 0.0), (0.2, 0.3, 0.9))}
+    compiled = solver.solve(bent, goal, floor=(0, 1, 0, 0.65))
+    monkeypatch.setattr(solver, "_frames", FramePool(lambda: Plainly(solver._frame(1, 1))))
+    plain = solver.solve(bent, goal, floor=(0, 1, 0, 0.65))
+    assert plain.pose == compiled.pose
+    np.testing.assert_array_equal(plain.distance, compiled.distance)

@@ -96,6 +96,19 @@ def test_a_changed_file_is_imported_again_even_with_its_old_time(walk: Path) -> 
     assert end(mw.load(walk)) == pytest.approx(7 * before)
 
 
+def test_a_file_that_was_written_without_its_times_changing_is_imported_again(
+    walk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A memory map writes to a file whose times stay (tmpfs), or change later than what is in it."""
+    monkeypatch.setattr(cache, "_SETTLED", -(10**18))  # as if it had lain still for long
+    same_times = os.stat(walk)
+    monkeypatch.setattr(os, "fstat", lambda descriptor: same_times)
+    before = end(mw.load(walk))
+    walk.write_text(BVH % 7)
+    assert end(mw.load(walk)) == pytest.approx(7 * before)
+    assert end(mw.load(walk)) == pytest.approx(7 * before)
+
+
 def test_options_have_entries_of_their_own(walk: Path, imports: list[Path]) -> None:
     once = end(mw.load(walk))
     assert end(mw.load(walk, scale=2.0)) == pytest.approx(2 * once)

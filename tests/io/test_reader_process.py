@@ -4,6 +4,7 @@ nothing keeps running. The readers here are modules written by the tests."""
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -195,6 +196,51 @@ def test_a_forked_process_starts_readers_of_its_own(readers: Readers) -> None:
     os.waitpid(child, 0)
     assert theirs not in (b"", first)
     assert answer_of(reader) == first
+
+
+@posix
+@pytest.mark.parametrize("waits", ["to be read", "for an answer"])
+def test_a_fork_while_another_thread_waits_goes_on(readers: Readers, tmp_path: Path, waits: str) -> None:
+    """Locks that other threads hold stay locked in a forked process: none may be asked for there."""
+    gate, mark = str(tmp_path / "gate"), str(tmp_path / "mark")
+    os.mkfifo(gate)
+    waiting = f"os.path.exists({mark!r}) or (open({mark!r}, 'w').close(), open({gate!r}, 'rb').read())"
+    early = waits == "to be read"
+    reader = readers(f"{'' if early else waiting}; return b'well'".lstrip("; "), waiting if early else "pass")
+    found: list[bytes] = []
+    thread = threading.Thread(target=lambda: found.append(answer_of(reader, bytes(3_000_000))))
+    thread.start()
+    while not os.path.exists(mark) or not reader_process._reader_of:
+        pass
+    (server,) = reader_process._reader_of
+    while early and select.select([], [server.process.stdin], [], 0)[1]:
+        pass  # until the pipe is full
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.write(write_end, answer_of(reader))
+            reader_process.end_all()
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    seen = os.read(read_end, 10) if select.select([read_end], [], [], 10.0)[0] else b"it hangs"
+    os.close(read_end)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    open(gate, "wb").close()
+    thread.join()
+    assert seen == b"well"
+    assert found == [b"well"]
+
+
+def test_one_that_left_before_it_was_asked_is_replaced_once(readers: Readers, tmp_path: Path) -> None:
+    """A caller that was held up between starting a process and asking it may find that it has given up waiting."""
+    mark = tmp_path / "mark"
+    leaves = f"seen = os.path.exists({str(mark)!r}); open({str(mark)!r}, 'w').close(); seen or os._exit(0)"
+    assert answer_of(readers("return b'well'", prepare=leaves)) == b"well"
+    with pytest.raises(FormatError, match="exit code 0"):
+        answer_of(readers("return b''", prepare="os._exit(0)"))
 
 
 @posix

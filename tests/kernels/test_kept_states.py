@@ -6,7 +6,7 @@ import pytest
 from test_operations import World
 
 from marrow.kernels.operations import OPERATION, codes, run_reference
-from marrow.kernels.operations.legs import LEG_SET
+from marrow.kernels.operations.legs import LEG_SET, LEG_VECTORS
 from marrow.kernels.operations.limbs import CHAIN, ROUND
 from marrow.math import quaternion
 
@@ -35,29 +35,35 @@ def test_legs_over_many_updates(seed, first):
     world, rng = World(seed % 4), np.random.default_rng(seed)
     legs = world.legs
     legs.what, legs.radius = 6 if seed % 2 else 7, 0.25
-    world.constants(LEG_SET, legs, **{**world.fields["legs"], "what": legs.what, "radius": legs.radius})
-    at = world.places["legs"]
+    legs.pitches = seed >= 2
+    changed = {"what": legs.what, "radius": legs.radius, "pitches": legs.pitches}
+    world.constants(LEG_SET, legs, **{**world.fields["legs"], **changed})
+    place = world.places["legs"]
     reference = world.reference()
     stamp = first
     for k in range(14):
         told = header(world, rng, stamp, float(rng.uniform(0, 0.05)))
         legs.dt, legs.move, legs.turn = told[1], told[2:5], told[5:9]
         for i, leg in enumerate(legs.legs):
-            new = [float(rng.choice([0.0, 1.0, -1.0])), rng.normal() * 0.3, *rng.normal(size=3) * 0.2]
-            new[3] += 1
-            world.vectors[0, 18 + 5 * i : 23 + 5 * i] = new
-            new = world.vectors[0, 18 + 5 * i : 23 + 5 * i].astype(float)
-            leg.down, leg.height, leg.normal = new[0], new[1], new[2:]
+            down, lands = float(rng.choice([0.0, 1.0, -1.0])), rng.normal(size=2) * rng.choice([0.0, 0.3])
+            heights = rng.normal() * 0.2 + rng.normal(size=9) * rng.choice([0.005, 0.1])
+            if rng.random() < 0.2:
+                heights[rng.integers(0, 9, 3)] = np.nan
+            at = slice(18 + LEG_VECTORS * i, 18 + LEG_VECTORS * (i + 1))
+            world.vectors[0, at] = [down, *lands, float(rng.choice([0.0, 0.1])), *heights]
+            new = world.vectors[0, at].astype(float)
+            leg.down, leg.lands, leg.wait, leg.heights = new[0], new[1:3], new[3], new[4:]
         time = 0.3 + 0.02 * k
-        program = [(codes.SAMPLE, 1, time, 1.0), (codes.LEGS, at, 0.0, 1.0)]
+        program = [(codes.SAMPLE, 1, time, 1.0), (codes.LEGS, place, 0.0, 1.0)]
         rows = compared(world, reference, program)
         # Again, and only looking: the same.
         np.testing.assert_array_equal(world.run(program), rows)
-        np.testing.assert_array_equal(world.run([program[0], (codes.LEGS, at, 1.0, 1.0)]), rows)
+        np.testing.assert_array_equal(world.run([program[0], (codes.LEGS, place, 1.0, 1.0)]), rows)
         gap = 3 if k == 9 else 1
         stamp += gap
         for leg in legs.legs:
             leg.before, leg.now = (leg.now, {}) if gap == 1 else ({}, {})
+        legs.before, legs.now = (legs.now, {}) if gap == 1 else ({}, {})
 
 
 @pytest.mark.parametrize("seed", range(3))

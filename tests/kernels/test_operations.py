@@ -18,7 +18,7 @@ from marrow.kernels import pose_programs as kernel
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS, ReferenceWorld, codes, run_reference
 from marrow.kernels.operations.inertia import PROFILE
-from marrow.kernels.operations.legs import LEG_SET, LEG_STATE
+from marrow.kernels.operations.legs import BODY_STATE, LEG_SET, LEG_STATE, LEG_VECTORS
 from marrow.kernels.operations.legs_reference import Leg, LegSet
 from marrow.kernels.operations.limbs import CHAIN, HEADER, LIMB, Limb, LookChain
 from marrow.kernels.operations.mirroring import MIRROR_MAP, Mirrored
@@ -89,10 +89,18 @@ class World:
         deep = max(range(programs.J), key=lambda j: bones.depth[j])
         mid, upper = bones.ancestors(deep)[:2]
         chain = [upper, mid, deep]
-        self.vectors = self.rng.normal(size=(1, 6 + HEADER + 3 + 5 * 2)).astype(np.float32)
+        self.vectors = self.rng.normal(size=(1, 6 + HEADER + 3 + LEG_VECTORS * 2)).astype(np.float32)
         self.ints, self.floats = [], []
         self.memory = np.zeros(
-            (1, self.bank.layout.size + self.bank.layout.inertia_size + 9 + 1 + 4 * LEG_STATE), np.float32
+            (
+                1,
+                self.bank.layout.size
+                + self.bank.layout.inertia_size
+                + 9
+                + 1
+                + 2 * (2 * LEG_STATE + BODY_STATE),
+            ),
+            np.float32,
         )
         self.places = {"inertia memory": self.bank.layout.size}
         self.fields, self.known = {}, {}
@@ -168,18 +176,32 @@ class World:
         self.vectors[0, 6:8] = 7, 0.02
         self.vectors[0, 11:15] = quaternion.normalize(self.vectors[0, 11:15] * [0.1, 0.1, 0.1, 1])
         self.vectors[0, 15] = 1.2
-        self.vectors[0, [18, 23]] = 1.0, -1.0
+        self.vectors[0, [18, 18 + LEG_VECTORS]] = 1.0, -1.0
+        self.vectors[0, [21, 21 + LEG_VECTORS]] = 0.0, 0.2
         goal = self.vectors[0].astype(float)
-        common = [1.2, 9.0, 0.1, 50.0, 9.0, 3.0, 0.5, 0.1, 0.4, 0.2]
+        common = [1.2, 9.0, 0.1, 50.0, 9.0, 3.0, 0.5, 0.1, 0.4, 0.2, 0.1, 0.25]
         feet = self.rng.normal(size=(2, 6)).astype(np.float32)
+        ends = (0.2 * self.rng.normal(size=(2, 9))).astype(np.float32)
+        soles, wide = np.float32([[0.19, 0.12, 0.08], [0.3, 0.1, 0.12]]), np.float32([0.04, 0.05])
+        told = goal[18:].reshape(2, LEG_VECTORS)
         legs = [
             Leg(joints[k], feet[k, :3].astype(float), feet[k, 3:].astype(float), 0.125, np.array([0.25, -0.5]),
-                *goal[18 + 5 * k : 20 + 5 * k],
-                goal[20 + 5 * k : 23 + 5 * k])
+                *ends[k, :6].astype(float).reshape(2, 3), soles[k].astype(float), float(wide[k]), joints[k][2],
+                ends[k, 6:].astype(float), told[k, 0], told[k, 1:3], told[k, 3], told[k, 4:])
             for k in range(2)
         ]  # fmt: skip
+        spine = next(j for j in range(1, programs.J) if j not in joints[0] and j not in joints[1])
         self.legs = LegSet(
-            legs, 0, 7, *np.float32(common).astype(float), goal[15:18], goal[7], goal[8:11], goal[11:15]
+            legs,
+            0,
+            spine,
+            False,
+            7,
+            *np.float32(common).astype(float),
+            goal[15:18],
+            goal[7],
+            goal[8:11],
+            goal[11:15],
         )
         names = (
             "stretch",
@@ -190,8 +212,10 @@ class World:
             "most_turn",
             "most_step",
             "settle",
-            "most_tilt",
+            "steepest",
             "most_drop",
+            "ease",
+            "lean",
         )
         upper, mid, tip = zip(*joints)
         self.constants(
@@ -199,6 +223,8 @@ class World:
             self.legs,
             count=2,
             pelvis=0,
+            spine=spine,
+            pitches=0,
             vectors=15,
             memory=kept,
             header=6,
@@ -212,6 +238,12 @@ class World:
             ball=feet[:, 3:],
             rest=[0.125] * 2,
             over=[(0.25, -0.5)] * 2,
+            forward=ends[:, :3],
+            back=ends[:, 3:6],
+            sole=soles,
+            wide=wide,
+            toes=tip,
+            front=ends[:, 6:],
         )
 
     def set_mirror(self, bones):
@@ -400,7 +432,7 @@ FAR = 10**6
 BROKEN = [
     ("REACH", {"tip": 99}),
     ("REACH", {"mid": -2}),
-    ("REACH", {"vectors": 40}),
+    ("REACH", {"vectors": 60}),
     ("REACH", {"space": 99}),
     ("LOOK", {"count": 9}),
     ("LOOK", {"count": 0}),
@@ -408,7 +440,7 @@ BROKEN = [
     ("LOOK", {"space": 99}),
     ("LOOK", {"memory": FAR}),
     ("LOOK", {"memory": 0, "header": 99}),
-    ("TURN", {"vectors": 40}),
+    ("TURN", {"vectors": 60}),
     ("LEGS", {"tip": (3, 99)}),
     ("LEGS", {"memory": -1, "what": 2}),
     ("LEGS", {"pelvis": 99}),

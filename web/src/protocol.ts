@@ -346,6 +346,26 @@ export interface SetViews {
   pose?: string | null;
 }
 
+/** Holds a joint of an instance at a place in its own space: the whole body bends for it. Without a place the joint stays where the pose has it. */
+export interface SetEffector {
+  type: "effector";
+  joint: number;
+  place?: [number, number, number] | null;
+  instance?: number;
+}
+
+/** Lets a joint go along with the body again. */
+export interface FreeEffector {
+  type: "free";
+  joint: number;
+  instance?: number;
+}
+
+/** Lets all joints go, of all instances, but for the feet, which stay where the pose has them. */
+export interface ResetEffectors {
+  type: "reset_effectors";
+}
+
 /** Shows everybody at one level of detail; -1 lets each have its own. */
 export interface SetLevel {
   type: "level";
@@ -440,7 +460,13 @@ export interface HistoryEntry {
   at: number;
 }
 
-/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says. */
+/** A joint that is held, and where, in the space of each instance: its number, x, y and z. Instances that are not among them have it where the pose has it; only the first that hold any are told. */
+export interface EffectorState {
+  joint: number;
+  places: [number, number, number, number][];
+}
+
+/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says. `effectors`: the joints of the first character that are held. */
 export interface State {
   type: "state";
   mode: "clip" | "graph";
@@ -467,6 +493,7 @@ export interface State {
   max_count: number;
   second_clip: string | null;
   playable: boolean;
+  effectors: EffectorState[];
 }
 
 /** Where an instance is in one machine: `progress` from 0 to 1 while it goes there from `source`. */
@@ -769,7 +796,7 @@ export interface ViewInfo {
   key: string;
 }
 
-/** `/api/character/{slot}`: everything about a character but its arrays. `bounds` are those of what is shown; `facing` is how far it looks away from +Z, towards +X, in radians (0 where that is not known): the camera begins in front of it. Where there is no graph, `graph_offer` says what its clips would make (`ReadyGraph`), None where they make none, and `graph_hint` how to get one. `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space matrix of a joint is its palette matrix times the inverse of its `inverse_bind`; the first J palette entries are the J joints. `views` can be drawn of it. */
+/** `/api/character/{slot}`: everything about a character but its arrays. `bounds` are those of what is shown; `facing` is how far it looks away from +Z, towards +X, in radians (0 where that is not known): the camera begins in front of it. Where there is no graph, `graph_offer` says what its clips would make (`ReadyGraph`), None where they make none, and `graph_hint` how to get one. `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space matrix of a joint is its palette matrix times the inverse of its `inverse_bind`; the first J palette entries are the J joints. `views` can be drawn of it. `handles` are the joints that have one where joints are held (`SetEffector`): hips, head, hands and feet, where they are known. */
 export interface CharacterInfo {
   name: string;
   slot: number;
@@ -795,6 +822,7 @@ export interface CharacterInfo {
   graph_hint: string;
   hidden: HiddenInfo[];
   views: ViewInfo[];
+  handles: number[];
 }
 
 /** Words at a place of the world. The array `label_at (L, 5)` has, row by row, where that is, a rank and a length: where there is no room for all, those of higher rank are kept; where the length, in metres, is seen smaller than letters are, there is none. Colours are sRGB, 0 to 1. */
@@ -983,7 +1011,7 @@ export interface UploadAnswer {
 }
 
 export type ClientMessage =
-  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | Steer | SetCount | Spread | SetTravel | Select | Look | SetViews | SetLevel | Accept | Advance | SetRange | ReadyGraph | EditClip | Undo | Redo | Open | Settle | CloseSlot | Ack;
+  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | Steer | SetCount | Spread | SetTravel | Select | Look | SetViews | SetEffector | FreeEffector | ResetEffectors | SetLevel | Accept | Advance | SetRange | ReadyGraph | EditClip | Undo | Redo | Open | Settle | CloseSlot | Ack;
 
 export type ServerMessage =
   Hello | State | Live | Stats | Progress | Failure | Changed;

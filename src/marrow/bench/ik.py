@@ -43,7 +43,7 @@ def contests() -> list[Contest]:
         whole.entries["mink, one by one"] = rival
         whole.goals["mink, one by one"] = AGAINST_MINK
     else:
-        whole.notes.append("mink is not installed: pip install mink daqp")
+        whole.notes.append("mink (with daqp) is not installed")
     one = {name: target[0] for name, target in targets.items()}
     single = Contest(f"the same for one character, {STEPS} steps", "character", 1)
     single.entries["marrow"] = lambda: solver.solve(pose[0], one, warm=pose[0], steps=STEPS)

@@ -32,6 +32,9 @@ def retarget(
     units: float | None = None,
     rate: float | None = None,
     calibration: Literal["drop", "keep"] = "drop",
+    motion: str | None = None,
+    motion_rate: float | None = None,
+    up: str | None = None,
     motion_only: Annotated[bool, Parameter(negative=())] = False,
     report: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -71,6 +74,12 @@ def retarget(
         Frames a second of the result; by default those of the motion.
     calibration
         Leave out a T-pose before the motion, as capture software writes it, or keep it.
+    motion
+        What bare numbers are where they do not tell: coco, h36m, mediapipe, body25, smpl-joints, humanml3d, smpl, kimodo.
+    motion_rate
+        Frames a second of bare numbers, which seldom say it.
+    up
+        The axis that is up in MOTION where the file does not say it, such as z.
     motion_only
         Write the skeleton and its new clips without the meshes and clips of the character.
     report
@@ -121,7 +130,9 @@ def retarget(
         output.mkdir(parents=True, exist_ok=True)
     for name in motions:
         try:
-            source = open_character(name, allow_outside=allow_outside)
+            source = open_character(
+                name, allow_outside=allow_outside, motion=motion, rate=motion_rate, up=up
+            )
             tool = _tool(source, character, name, target, map, scale, units)
             if save_map is not None and not told:
                 tool.map.save(save_map)

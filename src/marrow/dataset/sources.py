@@ -15,14 +15,14 @@ from typing import Any
 import msgspec
 
 from marrow.errors import FormatError, MissingExtraError, MissingFileError, ValidationError, WrongTypeError
-from marrow.io.registry import FORMATS
+from marrow.io.registry import FOUND_IN_FOLDERS
 from marrow.io.source import MAX_FILE_BYTES, Source, read_bytes
 from marrow.model import _validate
 from marrow.printing import is_text, printable
 
 __all__ = ["SourceFile", "found", "opened", "problem_of", "stamp"]
 
-SUFFIXES = frozenset(s for form in FORMATS for s in form.suffixes) - {".npz", ".urdf", ".xml", ".mjcf"}
+SUFFIXES = FOUND_IN_FOLDERS
 """What is taken from a folder. An .npz may be a body model or anything else: it is taken when it is named."""
 
 

@@ -23,6 +23,7 @@ from marrow.graph.compiled import (
     ReachEntry,
     SlotEntry,
 )
+from marrow.graph.contacts import LANDING
 from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
 from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
@@ -480,6 +481,8 @@ class Compiler:
         twins["twin"] = np.arange(C)
         clips["twin"] = C + np.arange(C)
         columns = {column: name for name, column in self.curve_columns.items()}
+        flip = mirror_map(self.skeleton, self._pairs or None).flip
+        across = " lands x" if flip[0] > 0 else " lands z"
         for k in range(1, C):
             first, count = int(clips[k]["first_event"]), int(clips[k]["events"])
             twins[k]["first_event"] = len(events)
@@ -489,11 +492,14 @@ class Compiler:
             ]
             first, count = int(clips[k]["first_curve"]), int(clips[k]["curves"])
             twins[k]["first_curve"] = len(curves)
-            for column, *rest in curves[first : first + count]:
-                other = self.curve_columns.get(self._mirrored_curve(columns[column]), column)
-                curves.append((other, *rest))  # type: ignore[arg-type]
+            for column, keys, size, default in curves[first : first + count]:
+                name = columns[column]
+                if name.endswith(across) and name in self._made_curves:
+                    times, values = self._made_curves[name][k]
+                    keys = self.builder.number([*times, *(-v for v in values)])
+                other = self.curve_columns.get(self._mirrored_curve(name), column)
+                curves.append((other, keys, size, default))
         # A reflection S turns a motion (t, q) into (S t, S q S).
-        flip = mirror_map(self.skeleton, self._pairs or None).flip
         reflected = roots.copy()
         if len(roots):
             reflected[:, :3] *= self.mirror_signs()
@@ -508,9 +514,9 @@ class Compiler:
         return np.where(mirror_map(self.skeleton, self._pairs or None).flip[:3] > 0, -1.0, 1.0)
 
     def _mirrored_curve(self, name: str) -> str:
-        foot, _, contact = name.rpartition(" ")
-        if contact == "contact" and name in self._made_curves:
-            return f"{self._other_name(foot)} contact"
+        for what in ("contact", *LANDING):
+            if name.endswith(f" {what}") and name in self._made_curves:
+                return f"{self._other_name(name.removesuffix(f' {what}'))} {what}"
         return self._other_name(name)
 
 

@@ -1,7 +1,9 @@
-"""When feet are down, as curves of clips that the graph makes for itself: 1 while a foot stands, 0 while it does not."""
+"""When feet are down and where they land, as curves of clips that the graph makes for itself."""
 
 from __future__ import annotations
 
+import itertools
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,18 +11,28 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
 from marrow.animation.resampling import unpack_rows
+from marrow.graph.soles import sole_points
 from marrow.math import elementary
+from marrow.model._derived import derived
 from marrow.model.clip import Clip
 
 if TYPE_CHECKING:
+    from marrow.animation.bank import ClipBank
     from marrow.graph.compiler import Compiler
     from marrow.graph.nodes.legs import Legs
 
-__all__ = ["contact_columns"]
+__all__ = ["LANDING", "contact_columns", "landing_columns"]
 
 Array = NDArray[Any]
 EDGE = 1e-3
 """Seconds in which such a curve rises and falls."""
+SPEED, HEIGHT = 0.3, 0.08
+"""A foot of a body of a person's size is down that is slower and lower, where no events tell."""
+STANDS = 0.3
+"""How much of a stance is over when the sole is flat on the ground."""
+TRAVELS = 0.1
+"""Metres that a clip goes which is not in place."""
+LANDING = ("lands x", "lands z", "lands in")
 
 
 def contact_columns(
@@ -42,6 +54,117 @@ def contact_columns(
             keys[k] = _curve(windows, clip.duration)
         columns.append(c.made_curve(name, keys))
     return columns
+
+
+def landing_columns(c: Compiler, legs: Legs) -> list[tuple[int, int, int]]:
+    """The columns of three values for each foot: how far ahead of where it is it lands (x, z, in model space), and in how
+    many seconds where its clip goes in place; all zero while it stands."""
+    columns = []
+    for tip in legs.tips:
+        foot = c.skeleton.names[tip]
+        keys: list[dict[int, tuple[list[float], list[float]]]] = [{}, {}, {}]
+        for k, sampled in enumerate(c.bank.sampled, 1):
+            clip = sampled.source
+            if clip.additive or clip.duration <= 0:
+                continue
+            made = derived(c.bank, ("landings", tip, k), partial(_clip_landings, c, k, tip, clip, foot))
+            for curve, values in zip(keys, made[1:]):
+                curve[k] = (made[0], values)
+        x, z, wait = (c.made_curve(f"{foot} {w}", curve) for w, curve in zip(LANDING, keys))
+        columns.append((x, z, wait))
+    return columns
+
+
+def _clip_landings(
+    c: Compiler, entry: int, tip: int, clip: Clip, foot: str
+) -> tuple[list[float], list[float], list[float], list[float]]:
+    windows = _told(clip, foot, f"{foot}_lift")
+    if windows is None:
+        windows = _seen(c, entry, tip, SPEED, HEIGHT)
+    return _landings(c, entry, tip, windows)
+
+
+def _landings(
+    c: Compiler, entry: int, tip: int, windows: list[tuple[float, float]]
+) -> tuple[list[float], list[float], list[float], list[float]]:
+    """Keys of the curves that tell where a foot lands: times, x, z and seconds. A clip goes on with its beginning."""
+    from marrow.animation.bank import ClipBank
+
+    duration, rate = float(c.bank.duration[entry]), float(c.bank.rate[entry])
+    starts = [a for a, _ in windows if not (a <= EDGE and windows[-1][1] >= duration - EDGE)]
+    whole = not windows or (not starts and len(windows) == 1)
+    if whole:
+        return [0.0], [0.0], [0.0], [0.0]
+    _, ball, _ = sole_points(c.skeleton, tip)
+    travelled, own = (_joint_frames(bank, entry, tip) for bank in (ClipBank.of(c.character), c.bank))
+    for frames in (travelled, own):
+        frames[:, :, 3] += elementary.dot(frames[:, :, :3], ball)
+    last = len(own) - 1
+
+    def at(frames: Array, time: float) -> Array:
+        f = min(max(time * rate, 0.0), float(last))
+        low = min(int(f), max(last - 1, 0))
+        return np.asarray(frames[low] + (f - low) * (frames[min(low + 1, last)] - frames[low]))
+
+    def root(time: float) -> Array:
+        """What leads from the pose at a moment to the clip with its travel `(3, 4)`."""
+        a, b = at(travelled, time), at(own, time)
+        turn = a[:, :3] @ np.linalg.inv(b[:, :3])
+        return np.concatenate([turn, (a[:, 3] - turn @ b[:, 3])[:, None]], axis=1)
+
+    first, end = root(0.0), root(duration)
+    lap = end[:, :3] @ np.linalg.inv(first[:, :3])
+    hips = travelled[-1, :, 3] - travelled[0, :, 3]
+    in_place = (
+        float(np.linalg.norm(hips[[0, 2]])) < TRAVELS
+        and float(np.linalg.norm((end - first)[[0, 2], 3])) < TRAVELS
+    )
+
+    def ahead(time: float, lands: float) -> tuple[float, float, float]:
+        here, wait = root(time), lands - time if in_place else 0.0
+        if not in_place:
+            # Where it is when it stands, rather than when its heel touches.
+            lands += STANDS * next((b - a for a, b in windows if abs((lands - a) % duration) < EDGE), 0.0)
+        if lands <= duration:
+            there = at(travelled, lands)[:, 3]
+        else:
+            there = lap @ (at(travelled, lands - duration)[:, 3] - first[:, 3]) + end[:, 3]
+        away = np.linalg.inv(here[:, :3]) @ (there - here[:, 3]) - at(own, time)[:, 3]
+        return float(away[0]), float(away[2]), wait
+
+    nothing = (0.0, 0.0, 0.0)
+    times: list[float] = []
+    values: list[tuple[float, float, float]] = []
+    gaps = [(b, a) for (_, b), (a, _) in itertools.pairwise(windows)]
+    if windows[-1][1] < duration - EDGE or windows[0][0] > EDGE:
+        gaps.append((windows[-1][1], windows[0][0] + duration))
+    for lift, lands in sorted(gaps):
+        for begin, stop, shift in ((lift, min(lands, duration), 0.0), (0.0, lands - duration, duration)):
+            if stop - begin <= EDGE:
+                continue
+            between = [f / rate for f in range(last + 1) if begin + EDGE < f / rate < stop - EDGE]
+            if begin > EDGE:
+                times.append(begin)
+                values.append(nothing)
+            for t in (begin + (EDGE if begin > EDGE else 0.0), *between, stop):
+                times.append(t)
+                values.append(ahead(t, lands - shift))
+            if stop < duration - EDGE:
+                times.append(stop + EDGE)
+                values.append(nothing)
+    order = np.argsort(times, kind="stable")
+    times = [float(times[i]) for i in order]
+    x, z, wait = ([values[i][w] for i in order] for w in range(3))
+    return times, x, z, wait
+
+
+def _joint_frames(bank: ClipBank, entry: int, joint: int) -> Array:
+    """A joint in model space in all frames of a clip `(T, 3, 4)`."""
+    skeleton, size = bank.skeleton, bank.layout.size
+    begin, frames = int(bank.start[entry]) // size, int(bank.frames[entry])
+    rows = bank.rows.reshape(-1, size)[begin : begin + frames]
+    pose = unpack_rows(np.ascontiguousarray(rows), len(skeleton), len(skeleton.morph_names))
+    return np.asarray(to_model(skeleton, pose)[:, joint], np.float64)
 
 
 def _told(clip: Clip, touch: str, leave: str) -> list[tuple[float, float]] | None:
@@ -67,17 +190,11 @@ def _told(clip: Clip, touch: str, leave: str) -> list[tuple[float, float]] | Non
 def _seen(c: Compiler, entry: int, tip: int, speed: float, height: float) -> list[tuple[float, float]]:
     """The windows in which the sole of a foot is low and slow, travel and all."""
     from marrow.animation.bank import ClipBank
-    from marrow.graph.nodes.legs import sole_points
 
     bank = ClipBank.of(c.character)
-    skeleton, size = bank.skeleton, bank.layout.size
-    begin, frames = int(bank.start[entry]) // size, int(bank.frames[entry])
-    rows = bank.rows.reshape(-1, size)[begin : begin + frames]
-    model = to_model(
-        skeleton, unpack_rows(np.ascontiguousarray(rows), len(skeleton), len(skeleton.morph_names))
-    )
-    foot = model[:, tip].astype(np.float64)
-    heel, ball, rest = sole_points(skeleton, tip)
+    foot = _joint_frames(bank, entry, tip)
+    frames = len(foot)
+    heel, ball, rest = sole_points(bank.skeleton, tip)
     points = np.stack([elementary.dot(foot[:, :, :3], p) + foot[:, :, 3] for p in (heel, ball)], axis=1)
     heights = points[..., 1] - [0.0, rest]
     if frames < 2:

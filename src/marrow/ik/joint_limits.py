@@ -115,8 +115,8 @@ class JointLimits:
         margin: float = MARGIN,
         rate: float = 30.0,
     ) -> JointLimits:
-        """What the joints do in a character's clips (all of them, or those named), and `margin` radians more on every side.
-        Joints that no clip turns may turn by the margin."""
+        """What the joints do in a character's clips (all that are not additive, or those named), and `margin` radians
+        more on every side. Joints that no clip turns may turn by the margin."""
         if not isinstance(character, Character):
             raise WrongTypeError(
                 f"JointLimits.from_clips: expected a Character, got {_validate.shown(character)}"
@@ -132,8 +132,14 @@ class JointLimits:
             c if isinstance(c, Clip) else character.clips[_validate.instance("from_clips", "clips", c, str)]
             for c in chosen
         ]
+        if clips is None:
+            found = [c for c in found if not c.additive]
         if not found:
             raise ValidationError("JointLimits.from_clips: there is no clip to see the joints' ranges in")
+        if any(c.additive for c in found):
+            raise ValidationError(
+                "JointLimits.from_clips: an additive clip has differences and no ranges: leave it out"
+            )
         skeleton = character.skeleton
         rotations = []
         for clip in found:
@@ -155,6 +161,7 @@ class JointLimits:
         before = quaternion.multiply(quaternion.conjugate(self.frame), quaternion.conjugate(self.center))
         angles = np.concatenate([self.swing, self.twist[:, None]], axis=-1)
         sines = np.sin(np.clip(angles, NARROWEST, np.pi) / 2)
+        sines[:, :2] = 1 / sines[:, :2]
         return np.concatenate([before, self.frame, sines], axis=-1).astype(np.float32)
 
     def excess(self, pose: Pose) -> Array:

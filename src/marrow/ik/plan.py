@@ -13,7 +13,7 @@ from marrow.errors import ValidationError
 from marrow.ik.effector import Effector
 from marrow.ik.joint_limits import JointLimits
 from marrow.ik.joint_tree import JointTree, limb_of
-from marrow.kernels.ik.work import AIM, FACTORS, GOAL, LIMIT, MOMENTS, POLE, SOFT
+from marrow.kernels.ik.work import AIM, FACTORS, GOAL, LIMIT, MOMENTS, POLE, SOFT, TURNS
 from marrow.kernels.memory import packed
 from marrow.model import Skeleton
 
@@ -22,8 +22,6 @@ __all__ = ["DAMPING", "TURN_WEIGHT", "fixed_arguments", "scratch"]
 Array = NDArray[Any]
 DAMPING = 1e-4
 """The least damping, against weights of one: what float32 needs to tell unknowns apart."""
-ADAPTIVE = 0.05
-"""Damping for each square of a residual."""
 TURN_WEIGHT = 0.1
 """What the square of a radian weighs against that of the body's size."""
 LIMIT_WEIGHT, FLOOR_WEIGHT = 30.0, 30.0
@@ -67,6 +65,7 @@ def fixed_arguments(
         "parents": tree.parents,
         "flags": tree.flags,
         "stiffness": stiffness,
+        "above": _turning_above(tree),
         "limits": limit.reshape(-1),
         "effector_nodes": nodes,
         "effector_flags": flags,
@@ -76,13 +75,20 @@ def fixed_arguments(
         "centre": centre,
         "size": tree.size,
         "damping": damping,
-        "adaptive": ADAPTIVE,
         "turn_weight": TURN_WEIGHT,
         "hips": hips if math.isfinite(hips) else 0.0,
         "limit_weight": LIMIT_WEIGHT,
         "floor_weight": FLOOR_WEIGHT,
         "most_turn": MOST_TURN,
     }
+
+
+def _turning_above(tree: JointTree) -> Array:
+    """How many joints turn from each node up, itself among them."""
+    out = np.zeros(len(tree.joints), np.float32)
+    for i in range(1, len(out)):
+        out[i] = out[tree.parents[i]] + bool(tree.flags[i] & TURNS)
+    return out
 
 
 def scratch(nodes: int, effectors: int, floors: int) -> dict[str, Array]:
@@ -94,6 +100,7 @@ def scratch(nodes: int, effectors: int, floors: int) -> dict[str, Array]:
         "factors": FACTORS * (nodes + 1),
         "twist": 6 * nodes,
         "own": 9 * nodes,
+        "held": 2 * nodes,
         "unit": nodes,
         "goal": GOAL * effectors,
         **dict.fromkeys(("reachable", "point", "result"), 3 * effectors),

@@ -26,6 +26,10 @@ __all__ = ["Solved", "Solver"]
 
 Array = NDArray[Any]
 MOST_STEPS = 1000
+LOOSE, TAUT = 0.15, 0.5
+"""How much the stiffness of stretched limbs counts: little on the way, so that it gets there, then enough to be calm."""
+BOLD, CAREFUL = 0.05, 4.0
+"""Damping for each square of a residual, on the way and then."""
 INNER = 0.95
 """Joints at their limits begin inside them by this factor, so that they see which way they can go."""
 FADING, FADED, WARM = 0.7, 1e-6, 1e-2
@@ -187,7 +191,23 @@ class Solver:
         )  # fmt: skip
         distance, angle, aim = np.moveaxis(residuals.reshape(*shape, len(self.effectors), 3), -1, 0)
         angle, aim = (2 * np.arcsin(np.clip(a / 2, 0, 1)) for a in (angle, aim))
+        if (scale != 1).any():
+            above = scale[:, self.tree.joints[1:]]
+            if (np.ptp(above, axis=-1) > 1e-3 * np.abs(above).max(axis=-1)).any():
+                distance = self._measured(found, pose, goals)
         return Solved(found, distance, angle, aim)
+
+    def _measured(self, found: Pose, pose: Pose, goals: Array) -> Array:
+        """Distances as they are where joints are scaled unevenly, which the solver takes for even."""
+        there, before = (self.skeleton.to_model(p) for p in (found, pose))
+        out = np.zeros((*found.batch_shape, len(self.effectors)), np.float32)
+        for k, effector in enumerate(self.effectors):
+            j, point = self.skeleton.index(effector.joint), np.array(effector.point, np.float32)
+            now, held = (m[..., j, :, :3] @ point + m[..., j, :, 3] for m in (there, before))
+            goal = goals[..., k, :3]
+            given = np.isfinite(goal).all(axis=-1, keepdims=True)
+            out[..., k] = np.linalg.norm(np.where(given, goal, held) - now, axis=-1)
+        return out
 
     def solve_clip(
         self, clip: Clip, targets: Mapping[str, Any], *, rate: float | None = None, smooth: float = 0.25
@@ -230,12 +250,14 @@ class Solver:
         if not N:
             return residuals
         frame = self._frames.take()  # threads that share a solver have each their own
-        frame.sizes.pop("N", None)
+        for letter in ("N", "B"):  # sizes that each call has its own of
+            frame.sizes.pop(letter, None)
         frame.put(
             **{
                 "work.translation": translation, "work.rotation": rotation, "work.scale": scale, "work.goals": goals,
                 "work.floors": floors, "work.out_translation": out_translation, "work.out_rotation": out_rotation,
                 "work.residuals": residuals, "work.fades": self._fades(steps, warm).astype(np.float32),
+                "work.cares": _late(steps, warm, BOLD, CAREFUL), "work.tauts": _late(steps, warm, LOOSE, TAUT),
                 "work.inner": 1.0 if warm else INNER, "first": 0, "last": -(-N // 16),
             }
         )  # fmt: skip
@@ -285,6 +307,14 @@ class Solver:
         for k, at, values in parts:
             goals[..., k, at : at + values.shape[-1]] = values
         return goals, shape
+
+
+def _late(steps: int, warm: bool, early: float, late: float) -> Array:
+    """A number for each step: `early` for the first two thirds of a cold start, `late` for all others."""
+    out = np.full(steps, late, np.float32)
+    if not warm:
+        out[: steps * 2 // 3] = early
+    return out
 
 
 def _steps(owner: str, given: Any) -> int:

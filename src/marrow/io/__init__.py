@@ -23,13 +23,15 @@ from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, InfluenceLimit, Mesh, _late, _validate, limit_influences
 from marrow.model._asset import twin
 from marrow.printing import as_text, is_text
-from marrow.report import Report, ReportBuilder
+from marrow.report import Report, ReportBuilder, ReportLine
 
 __all__ = ["load", "save"]
 
 PathLike = str | os.PathLike[str]
 Loadable = PathLike | bytes | bytearray | memoryview | IO[bytes]
 _SAME_LINES = 3
+_SAYS_UP = ("SMPL", "motion in numbers")
+"""Formats whose readers do what `up` says."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -44,11 +46,14 @@ def load(
     facing: str | None = None,
     units: str | None = None,
     calibration: str = "drop",
+    motion: str | None = None,
+    up: str | None = None,
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
-    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`; or a sample by its
-    name (`"mannequin"`), where there is no file of that name.
+    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`, SMPL bodies (`.npz`); or a
+    sample by its name (`"mannequin"`), where there is no file of that name. Motion alone becomes a skeleton with clips: AMASS,
+    HumanML3D, Kimodo, key points in 3D (`.npy`, `.npz`, `.json`, `.csv`, `.trc`, `.c3d`).
 
     `path` may also be the bytes of a file, a file that is open for reading, or a URL (`https://...`, `s3://...`:
     through fsspec, `pip install 'marrow-engine[remote]'`). Those have no neighbours: what they refer to is missing.
@@ -56,16 +61,20 @@ def load(
     - `scale` multiplies all lengths, for files whose units are wrong (`scale=0.01`)
     - `clips`: more files, whose clips are fitted to this character (see `mw.retarget`)
     - `influences` keeps only the strongest influences of every vertex
-    - `rate`: frames a second, for formats whose motion is baked (None: the file's own, at least 30)
+    - `rate`: frames a second, for formats whose motion is baked (None: the file's own, at least 30), and of motion in bare
+      numbers, which seldom say it
     - `facing="+z"` turns the character to look along that axis, clips and all (see `Character.turned_to`)
     - `units="metres"` converts a file that has other units (a BVH: its `character.unit` says which)
     - `calibration="keep"` keeps a T-pose before the motion in those of `clips`, which is left out otherwise
+    - `motion` says what bare numbers are where they do not tell: `"coco"`, `"h36m"`, `"mediapipe"`, `"body25"`, `"smpl-joints"`,
+      `"humanml3d"`, `"smpl"`, ...
+    - `up="z"` says which axis is up in the file, and rights it: for BVH and others that do not say it
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    options = LoadOptions(scale, influences, rate, allow_outside)
+    options = LoadOptions(scale, influences, rate, allow_outside, motion, up)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
     _validate.one_of("load", "calibration", calibration, ("drop", "keep"))
     if units is not None:
@@ -78,10 +87,10 @@ def load(
     if extra:
         from marrow.io.clips import with_clips_of
 
-        motion = LoadOptions(scale, None, rate, allow_outside)
+        others = LoadOptions(scale, None, rate, allow_outside, motion)
         for name in extra:
             character = with_clips_of(
-                character, _load_one(name, motion, cache), name, calibration=calibration
+                character, _load_one(name, others, cache), name, calibration=calibration
             )
     return character
 
@@ -184,6 +193,7 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
         character = _gathered(with_tangents(_limited(_named(character), options.influences)))
+        character = _righted(character, options.up) if form.name not in _SAYS_UP else character
         character = _with_facing(character)
         if entry:
             entry.store(character)
@@ -194,6 +204,14 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
 def _named(character: Character) -> Character:
     """The character with a name that can be written; one it has from its file may have bytes in it that are no UTF-8."""
     return character if is_text(character.name) else character.replace(name=as_text(character.name))
+
+
+def _righted(character: Character, up: str | None) -> Character:
+    """The character with Y up, of a file in which another axis is."""
+    if up is None or up == "y":
+        return character
+    made = character.converted(up=up, back=True)
+    return made.replace(report=character.report + Report((ReportLine("info", "up", f"{up} was up: it was turned to Y up"),)))
 
 
 def _with_facing(character: Character) -> Character:

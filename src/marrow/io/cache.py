@@ -160,17 +160,19 @@ def _digest(*parts: bytes | memoryview) -> str:
 
 def _content_digest(source: Source) -> bytes:
     """The SHA-256 of a source. To make it is most of what a load from the cache takes: that of a file that has lain
-    still is kept as long as the system says that it is the same file, written at the same time."""
-    known = _digests.get(source.identity) if source.identity is not None else None
+    still is kept as long as the system says that it is the same file, written at the same time, and Python's own hash,
+    which is quicker, says so too: what is written through a memory map need not change the times."""
+    mark = None if source.identity is None else (*source.identity, hash(source.data))
+    known = _digests.get(mark) if mark is not None else None
     if known is not None:
         return known
     found = hashlib.sha256(source.data).digest()
     # A file that was written just now may be written again before its times show it.
-    if source.identity is not None and time.time_ns() - max(source.identity[-2:]) > _SETTLED:
+    if mark is not None and time.time_ns() - max(mark[-3:-1]) > _SETTLED:
         while len(_digests) >= _MOST_DIGESTS:
             with contextlib.suppress(KeyError, StopIteration, RuntimeError):  # another thread was quicker
                 del _digests[next(iter(_digests))]
-        _digests[source.identity] = found
+        _digests[mark] = found
     return found
 
 

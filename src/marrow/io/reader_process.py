@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import io
 import json
 import os
 import signal
@@ -21,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, cast
 
 from marrow.errors import FormatError, MissingExtraError, ResourceLimitError
 from marrow.io.reader_worker import FAILED, HEAD, LOOK_SECONDS, REPLY, REPLY_HEAD, STOPPED, is_stopped
@@ -91,8 +92,9 @@ def ask(
         answer = server.ask(message, wall_limit(seconds))
         if isinstance(answer, tuple):
             break
-        # One that was idle may have gone just now, or have been stopped from outside: that says nothing of the file.
-        if answer == STOPPED and not again:
+        # One that was idle may have gone just now, or have been stopped from outside, and one that was started may have
+        # given up waiting while this process was held up: that says nothing of the file.
+        if (answer == STOPPED or (fresh and answer == 0)) and not again:
             again = True
         elif fresh or answer not in (0, "late"):
             raise _failure(reader, answer, server.complaint, seconds, path)
@@ -125,6 +127,7 @@ class _Server:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            bufsize=0,  # no locks: a process that is forked while a thread waits at one would wait for ever
             env=_environment(),
             start_new_session=os.name == "posix",
         )
@@ -159,16 +162,21 @@ class _Server:
         assert stdout is not None
         with contextlib.suppress(BrokenPipeError):  # it may have said why before it left
             for part in message:
-                stdin.write(part)
-            stdin.flush()
-        head = stdout.read(REPLY_HEAD.size)
-        if len(head) == REPLY_HEAD.size:
-            kind, length = REPLY_HEAD.unpack(head)
-            with contextlib.suppress(MemoryError, OverflowError):
-                payload = stdout.read(length)
-                if kind in (REPLY, FAILED) and len(payload) == length:
-                    return kind, payload
-        return None
+                left = memoryview(part)
+                while left:
+                    left = left[stdin.write(left) :]
+        answers = io.BufferedReader(cast(io.RawIOBase, stdout))  # of this thread alone
+        try:
+            head = answers.read(REPLY_HEAD.size)
+            if len(head) == REPLY_HEAD.size:
+                kind, length = REPLY_HEAD.unpack(head)
+                with contextlib.suppress(MemoryError, OverflowError):
+                    payload = answers.read(length)
+                    if kind in (REPLY, FAILED) and len(payload) == length:
+                        return kind, payload
+            return None
+        finally:
+            answers.detach()
 
     def _watch(self, limit: float, done: threading.Event) -> None:
         """Ends the process when its time is over, or when something has stopped it: it would never answer."""
@@ -216,9 +224,13 @@ class _Server:
 
 def _folder_of(library: str) -> list[str]:
     """The folder that a package lies in, if it is installed; finding it does not import it. Where Python was started
-    (an empty entry of its path) is not looked at: what lies there runs for nobody else."""
-    found = PathFinder.find_spec(library, [p for p in sys.path if p])
-    return [str(Path(p).parent) for p in (found and found.submodule_search_locations) or ()][:1]
+    (an empty entry of its path) is not looked at: what lies there runs for nobody else. A script or a folder of data by
+    the same name is not it."""
+    for folder in filter(None, sys.path):
+        found = PathFinder.find_spec(library, [folder])
+        if found is not None and found.loader is not None and found.submodule_search_locations:
+            return [str(Path(found.submodule_search_locations[0]).parent)]
+    return []
 
 
 def _widen(*pipes: IO[bytes] | None) -> None:
@@ -283,10 +295,7 @@ def _forget_all() -> None:
     _lock = threading.Lock()
     for server in _reader_of:
         server.process.returncode = 0
-        for pipe in (server.process.stdin, server.process.stdout, server.process.stderr):
-            with contextlib.suppress(OSError, ValueError):  # those of one that died are closed already
-                os.close(pipe.fileno())  # type: ignore[union-attr]
-                pipe.detach()  # type: ignore[union-attr]
+        server.close()
     _idle.clear()
     _reader_of.clear()
 

@@ -15,7 +15,7 @@ from types import ModuleType
 
 from marrow.errors import FormatError
 
-__all__ = ["FORMATS", "Format", "for_writing", "identify"]
+__all__ = ["FORMATS", "FOUND_IN_FOLDERS", "Format", "for_writing", "identify"]
 
 _HEAD = 4096
 
@@ -79,6 +79,12 @@ def _is_smpl(head: bytes, data: bytes | memoryview) -> bool:
     return is_smpl(data)
 
 
+def _is_numbers(head: bytes, data: bytes | memoryview) -> bool:
+    return head.startswith((b"\x93NUMPY", b"PathFileType\t", b"PathFileType ")) or (
+        head.startswith(b"PK\x03\x04") and re.search(rb"[\w./-]+\.npy", head[:512]) is not None
+    )
+
+
 def _root_element(data: bytes | memoryview) -> bytes:
     """The name of the first element of an XML file; nothing for another file."""
     head = bytes(data[:65536]).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -108,7 +114,7 @@ FORMATS = (
     Format("glTF", (".glb", ".gltf", ".vrm", ".vrma"), "marrow.io.gltf", (".glb", ".gltf", ".vrm"), _is_gltf),
     Format("FBX", (".fbx",), "marrow.io.fbx", (), _is_fbx),
     Format("BVH", (".bvh",), "marrow.io.bvh", (".bvh",), _is_bvh),
-    Format("SMPL", (".npz",), "marrow.io.smpl", (), _is_smpl),
+    Format("SMPL", (), "marrow.io.smpl", (), _is_smpl),
     Format("OBJ", (), "marrow.io.surfaces", (".obj",), _is_never),
     Format("PLY", (), "marrow.io.surfaces", (".ply",), _is_never),
     Format("URDF", (".urdf",), "marrow.io.robots.urdf", (), _is_urdf),
@@ -121,7 +127,18 @@ FORMATS = (
         (".usda", ".usdc", ".usd", ".usdz"),
         _is_usd,
     ),
+    Format(
+        "motion in numbers",
+        (".npy", ".npz", ".json", ".csv", ".trc", ".c3d"),
+        "marrow.io.motion_arrays",
+        (),
+        _is_numbers,
+    ),
 )
+FOUND_IN_FOLDERS = frozenset(s for form in FORMATS for s in form.suffixes) - {
+    ".npy", ".npz", ".json", ".csv", ".xml", ".mjcf", ".urdf",
+}  # fmt: skip
+"""Suffixes of files that hold characters or motion. Others may hold anything: such a file is named, not found."""
 
 
 def identify(data: bytes | memoryview, path: Path) -> Format:

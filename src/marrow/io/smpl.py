@@ -9,32 +9,32 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import FormatError, ResourceLimitError
+from marrow.errors import FormatError
+from marrow.io.numpy_files import npz_arrays, npz_names
+from marrow.io.motion_arrays.preparation import UPRIGHT
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Mesh, MorphTarget, Pose, Skeleton, Track, normalize_weights
 from marrow.report import ReportBuilder
 
-__all__ = ["body_arrays", "body_character", "is_smpl", "joints", "read"]
+__all__ = ["body_arrays", "body_character", "is_smpl", "joints", "motion_character", "read"]
 
 Array = NDArray[Any]
-MAX_BYTES = 2 << 30
-# What a small file may unpack to: zeros pack a thousand to one, real models about five to one.
-SMALL_BYTES, MOST_RATIO = 64 << 20, 40
 SHAPES = 10
 DEFAULT_RATE = 120.0
 _WANTED = (
     "v_template", "f", "weights", "J_regressor", "kintree_table", "shapedirs",
-    "poses", "trans", "mocap_framerate", "mocap_frame_rate", "fps",
+    "poses", "trans", "mocap_framerate", "mocap_frame_rate", "fps", "framerate",
+    "root_orient", "pose_body", "pose_hand", "pose_jaw", "pose_eye",
+    "global_orient", "body_pose", "transl", "left_hand_pose", "right_hand_pose", "jaw_pose", "leye_pose", "reye_pose",
 )  # fmt: skip
+_RATES = ("mocap_framerate", "mocap_frame_rate", "fps", "framerate")
 # name, parent and place against the parent in metres, of a body of average proportions in its T-pose.
 _BODY: tuple[tuple[str, int, tuple[float, float, float]], ...] = (
     ("pelvis", -1, (0.0, 0.0, 0.0)),
@@ -76,10 +76,14 @@ _FINGERS = (
 
 
 def is_smpl(data: bytes | memoryview) -> bool:
-    """Whether a zip archive lists the arrays of a body or of its motion at its end."""
-    tail = bytes(data[-(1 << 16) :])
-    body = b"v_template.npy" in tail and b"weights.npy" in tail
-    return body or (b"poses.npy" in tail and b"trans.npy" in tail)
+    """Whether a zip archive holds the arrays of a body or of its motion."""
+    names = set(npz_names(data))
+    return any(
+        wanted <= names
+        for wanted in (
+            {"v_template", "weights"}, {"poses", "trans"}, {"root_orient", "pose_body"}, {"global_orient", "body_pose"},
+        )
+    )  # fmt: skip
 
 
 def read(source: Source, options: LoadOptions) -> Character:
@@ -87,7 +91,8 @@ def read(source: Source, options: LoadOptions) -> Character:
     arrays = _arrays(source)
     report = ReportBuilder()
     try:
-        made = body_character(arrays, report) if "v_template" in arrays else _motion(arrays, report)
+        body = "v_template" in arrays
+        made = body_character(arrays, report) if body else motion_character(arrays, options, report)
     except (ValueError, IndexError, KeyError, TypeError) as error:
         raise FormatError(f"its arrays do not fit together: {error}", path=source.path) from None
     return scaled(made, options.scale).replace(report=report.build())
@@ -112,27 +117,7 @@ def body_arrays(path: str) -> dict[str, Array]:
 
 
 def _arrays(source: Source, names_wanted: tuple[str, ...] = _WANTED) -> dict[str, Array]:
-    found: dict[str, Array] = {}
-    try:
-        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
-            names = {info.filename: info for info in archive.infolist()}
-            wanted = [n for n in names_wanted if f"{n}.npy" in names]
-            most = min(MAX_BYTES, SMALL_BYTES + MOST_RATIO * len(source.data))
-            size = sum(names[f"{n}.npy"].file_size for n in wanted)
-            if size > most:
-                raise ResourceLimitError(
-                    f"unpacks to {size / 1e6:,.0f} MB, more than the {most / 1e6:,.0f} MB of a body model of its size",
-                    path=source.path,
-                )
-            for name in wanted:
-                with archive.open(f"{name}.npy") as member:
-                    found[name] = np.lib.format.read_array(member, allow_pickle=False)
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise FormatError(
-            f"cannot be read: {error}",
-            path=source.path,
-            remedy="sparse or pickled arrays must be saved as plain ones",
-        ) from None
+    found = npz_arrays(source.data, source.path, names_wanted)
     for name, array in found.items():
         if array.dtype.kind not in "fiu" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
             raise FormatError("is not made of finite numbers", path=source.path, place=name)
@@ -160,26 +145,75 @@ def joints(count: int) -> list[tuple[str, int, tuple[float, float, float]]]:
     return table
 
 
-def _motion(arrays: dict[str, Array], report: ReportBuilder) -> Character:
-    poses = arrays["poses"].reshape(len(arrays["poses"]), -1, 3).astype(np.float64)
+def _whole_poses(arrays: dict[str, Array]) -> tuple[Array, Array | None, str]:
+    """Rotation vectors of all joints `(T, J, 3)`, the root's places where there are some, and what kind of file has them so."""
+    if "poses" in arrays:
+        poses = arrays["poses"].reshape(len(arrays["poses"]), -1, 3)
+        return poses.astype(np.float64), arrays.get("trans"), "AMASS"
+    if "pose_body" in arrays:
+        parts = [arrays[k] for k in ("root_orient", "pose_body", "pose_jaw", "pose_eye", "pose_hand") if k in arrays]
+        kind = "SMPL-X's parts (root_orient, pose_body)"
+    else:
+        rest = ("jaw_pose", "leye_pose", "reye_pose", "left_hand_pose", "right_hand_pose")
+        parts = [arrays[k] for k in ("global_orient", "body_pose", *rest) if k in arrays]
+        kind = "SMPL's parameters (global_orient, body_pose)"
+    T = len(parts[0])
+    rows = [np.asarray(p, np.float64).reshape(T, -1) for p in parts]
+    whole = np.concatenate(rows, axis=1)
+    if whole.shape[1] % 3 or whole.shape[1] // 3 not in (22, 24, 52, 55):
+        whole = np.concatenate(rows[:2], axis=1)  # hands as principal components, or no known face
+    moves = arrays.get("trans", arrays.get("transl"))
+    return whole.reshape(T, -1, 3), moves, kind
+
+
+def _up_of(turns: Array, kind: str, given: str | None, report: ReportBuilder) -> str:
+    """The axis that is up: AMASS has Z, of others the body tells."""
+    if given is not None:
+        report.add("info", "up", f"{given} is up (as it was said)")
+        return given
+    middle = np.median(quaternion.rotate(turns, [0.0, 1.0, 0.0]), axis=0)
+    k = int(np.argmax(np.abs(middle)))
+    seen = ("-" if middle[k] < 0 else "") + "xyz"[k] if abs(middle[k]) > 0.75 else ""
+    up = "z" if kind == "AMASS" else seen or "y"
+    told = "as AMASS has it" if kind == "AMASS" else "told by the body" if seen else "assumed"
+    report.add("info", "up", f"{up} is up ({told})" + ("" if up == "y" else "; it was turned to Y up"))
+    if seen and seen != up:
+        report.add("warning", "up", f"the body stands along {seen}: if that is up, load it with up={seen!r}")
+    return up
+
+
+def motion_character(arrays: dict[str, Array], options: LoadOptions, report: ReportBuilder) -> Character:
+    """A skeleton of average proportions that moves as the arrays say."""
+    poses, moved, kind = _whole_poses(arrays)
     if not len(poses):
         raise ValueError("there are no frames")
+    if not np.isfinite(poses).all():
+        raise ValueError("rotations are not finite")
     table = joints(poses.shape[1])
     names, parents, places = zip(*table)
     rest = Pose.identity(len(table)).replace(translation=np.array(places))
     skeleton = Skeleton(names, np.array(parents, np.int32), rest)
-    rates = (arrays.get(k) for k in ("mocap_framerate", "mocap_frame_rate", "fps"))
-    rate = next((float(np.asarray(r).reshape(-1)[0]) for r in rates if r is not None), DEFAULT_RATE)
-    if not 1 <= rate <= 10_000:
-        report.add("repaired", "mocap_framerate", f"{rate:g} frames a second became {DEFAULT_RATE:g}")
-        rate = DEFAULT_RATE
+    rates = (arrays.get(k) for k in _RATES)
+    rate = next((float(np.asarray(r).reshape(-1)[0]) for r in rates if r is not None), 0.0)
+    told = "as the file says"
+    if options.rate is not None:
+        rate, told = options.rate, "as it was said"
+    elif not 1 <= rate <= 10_000:
+        if rate:
+            report.add("repaired", "mocap_framerate", f"{rate:g} frames a second became {DEFAULT_RATE:g}")
+        rate, told = DEFAULT_RATE, "assumed; rate= says another"
     angle = np.linalg.norm(poses, axis=-1)
     axis = poses / np.where(angle > 0, angle, 1)[..., None]
     turns = quaternion.from_axis_angle(np.where(angle[..., None] > 0, axis, [1.0, 0, 0]), angle)
-    # The body's own frame is Y up, the world it was recorded in Z up.
-    upright = quaternion.from_axis_angle([1.0, 0.0, 0.0], -np.pi / 2)
+    size = {22: "SMPL", 24: "SMPL", 52: "SMPL-H", 55: "SMPL-X"}[len(table)]
+    report.add("info", "motion", f"{kind}: rotations of the {len(table)} joints of {size}; {rate:g} frames a second ({told}), metres")
+    # The body's own frame is Y up, the world it was recorded in often Z up.
+    upright = quaternion.from_matrix(UPRIGHT[_up_of(turns[:, 0], kind, options.up, report)])
     turns[:, 0] = quaternion.multiply(upright, turns[:, 0])
-    moves = quaternion.rotate(upright, arrays["trans"].reshape(len(poses), 3).astype(np.float64))
+    moves = np.zeros((len(poses), 3)) if moved is None else moved.reshape(len(poses), 3).astype(np.float64)
+    if moved is None:
+        report.add("warning", "trans", "the file has no places of the root: the body turns and bends in one place")
+    moves = quaternion.rotate(upright, moves)
     times = np.arange(len(poses)) / rate
     tracks = [Track(0, "translation", times, moves)]
     for j in range(len(table)):

@@ -17,6 +17,9 @@ from marrow.model import _validate
 __all__ = ["LoadOptions", "Source", "read_bytes", "watched"]
 
 MAX_FILE_BYTES = 4 << 30
+MOTIONS = ("smpl", "kimodo", "humanml3d", "smpl-joints", "smpl24-joints", "coco", "h36m", "mediapipe", "body25")
+"""What bare numbers may be, as `motion=` calls it."""
+UPS = tuple(sign + axis for axis in "yzx" for sign in ("", "+", "-"))
 _seen: ContextVar[dict[Path, bytes] | None] = ContextVar("seen", default=None)
 
 
@@ -44,13 +47,16 @@ class LoadOptions:
 
     `scale` multiplies all lengths on top of the format's own units. `influences` limits influences per
     vertex. `rate` is that of formats that are baked, in frames a second (None: the file's own, at least 30).
-    `allow_outside` lets a file refer to others outside its own folder.
+    `allow_outside` lets a file refer to others outside its own folder. `motion` says what bare numbers are, `up` which axis
+    is up in the file.
     """
 
     scale: float | None = None
     influences: int | None = None
     rate: float | None = None
     allow_outside: bool = False
+    motion: str | None = None
+    up: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("scale", "rate"):
@@ -61,6 +67,10 @@ class LoadOptions:
             count = _validate.integer("load", "influences", self.influences, low=1)
             _validate.set_fields(self, influences=count)
         _validate.flag("load", "allow_outside", self.allow_outside)
+        if self.motion is not None:
+            _validate.one_of("load", "motion", self.motion, MOTIONS)
+        if self.up is not None:
+            _validate.set_fields(self, up=_validate.one_of("load", "up", self.up, UPS).lstrip("+"))
 
 
 @dataclass(slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from marrow.kernels import (  # noqa: F401  (each adds its own)
     box_unions,
     control,
+    foot_probes,
     gradients,
     ground_rays,
     height_fields,
-    joint_positions,
     lod,
     motion_transfer,
     nearest_points,

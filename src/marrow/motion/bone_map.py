@@ -18,8 +18,9 @@ from marrow.model import Skeleton
 from marrow.model._asset import Replaceable
 from marrow.model._validate import set_fields
 from marrow.motion.chain_cycles import turned_round, without_circles
+from marrow.motion.detached_feet import body_of, detached_feet
 from marrow.motion.joint_names import bare
-from marrow.motion.rig import FINGERS, SIDES, Rig, find_rig
+from marrow.motion.rig import FINGERS, SIDES, Rig
 from marrow.motion.tree import is_above
 from marrow.printing import one_line
 
@@ -198,7 +199,7 @@ def _check(bones: BoneMap) -> None:
                     )
                 seen[joint] = chain.name
             for above, below in pairwise(joints):
-                if above == below or not is_above(skeleton, above, below):
+                if above == below or not is_above(skeleton, above, detached_feet(skeleton).get(below, below)):
                     raise RetargetError(
                         f"chain {chain.name!r} of the {side}: {skeleton.names[below]!r} is not below "
                         f"{skeleton.names[above]!r}; a chain runs from the body outwards"
@@ -245,7 +246,7 @@ def map_bones(
 
     `moved` are the joints of the source that the motion moves. Bodies that do not go together are refused with the reason.
     """
-    a, b = find_rig(source), find_rig(target)
+    a, b = body_of(source, moves=True), body_of(target, moves=False)
     pairs = same_names(source, target)
     if a.complete and b.complete:
         return _between_bodies(a, b, pairs)

@@ -13,6 +13,7 @@ from marrow.animation.kinematics import to_model
 from marrow.math import affine, transform
 from marrow.model import Skeleton
 from marrow.model._derived import derived
+from marrow.motion.detached_feet import detached_feet
 from marrow.motion.joint_names import words
 from marrow.motion.limbs import dense
 from marrow.motion.retarget_rotations import LocalTracks, model_of
@@ -24,8 +25,10 @@ Array = NDArray[Any]
 
 
 def followers(skeleton: Skeleton, chains: Mapping[str, tuple[int, ...]]) -> dict[int, int]:
-    """Joints called `ik` of a foot or hand, and the joint each follows; parents first. The gun is in the right hand."""
-    out: dict[int, int] = {}
+    """Joints called `ik` of a foot or hand, feet that hang elsewhere, and the joint each follows; parents first. The gun is
+    in the right hand."""
+    ends = {chain[2] for part, chain in chains.items() if part.endswith("_leg") and len(chain) > 2}
+    out = {foot: end for foot, end in detached_feet(skeleton).items() if end in ends}
     hips = chains["hips"][0]
     for j, name in enumerate(skeleton.names):
         said = set(words(name))
@@ -36,7 +39,7 @@ def followers(skeleton: Skeleton, chains: Mapping[str, tuple[int, ...]]) -> dict
         chain = chains.get(f"{side}_{limb}", ()) if side and limb else ()
         if len(chain) > 2:
             out[j] = chain[2]
-    return out
+    return dict(sorted(out.items()))
 
 
 def follow_limbs(
@@ -44,7 +47,7 @@ def follow_limbs(
 ) -> None:
     """Adds tracks of the followers that have none."""
     named = derived(skeleton, "ik joints", lambda: tuple(n for n in skeleton.names if "ik" in words(n)))
-    if not named:
+    if not named and not detached_feet(skeleton):
         return
     found = {j: limb for j, limb in followers(skeleton, chains).items() if (j, 1) not in tracks}
     if not found:

@@ -26,7 +26,7 @@ from marrow.motion.contacts import (
 )
 from marrow.motion.foot_ik import lowest_parts, source_points
 from marrow.motion.frames import frame_times
-from marrow.motion.joint_limits import WRONG, bends, limit_hints
+from marrow.motion.hinge_angles import WRONG, bends, limit_hints
 from marrow.motion.posture import rest_posture
 from marrow.motion.rig import find_rig
 from marrow.printing import one_line

@@ -21,6 +21,7 @@ from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, lies, shares_frames, world_turn
 from marrow.motion.bone_map import BODY, BoneMap, RetargetError
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
+from marrow.motion.detached_feet import detached_feet
 from marrow.motion.motion_posture import motion_posture
 from marrow.motion.posture import (
     Posture,
@@ -269,6 +270,7 @@ class Fit:
             builder = TransferBuilder(self.source, self.target, self._from)
             builder.turn(found, world)
             slides = {int(j) for j in np.unique(table["target"][table["path"] == 0])}
+            slides -= {*detached_feet(self.source)}  # they go along with their legs
             add_translations(self, builder, found, world, slides)
             known = found, builder.build(clip.tracks)
             if len(self._found) >= MOST_TRANSFERS:

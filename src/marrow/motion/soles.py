@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.math import affine
+from marrow.math import affine, transform
 from marrow.model import Character, Mesh
+from marrow.motion.detached_feet import detached_feet
 from marrow.motion.posture import Posture, leg_length
 from marrow.motion.rig import find_rig
 
@@ -52,18 +53,22 @@ def find_soles(
         leg_length(stance.place, chains), 1e-12
     )
     rest = skeleton.rest_model.astype(np.float64)
+    if stance.of == "motion":
+        rest = transform.compose(stance.place, stance.rotation, np.ones_like(stance.place))
+    feet = {end: foot for foot, end in detached_feet(skeleton).items()}
     parts: list[tuple[int, Array, int, Array]] = []
     for k, side in enumerate(("left", "right")):
         foot = chains[f"{side}_leg"][2]
         # Its own toes, whether or not they are mapped.
         toes = chains.get(f"{side}_toes", ()) or find_rig(skeleton).chains.get(f"{side}_toes", ())
-        below = [set(skeleton.descendants(j).tolist()) for j in (foot, *toes[:1])]
-        for carrier, mine in zip((foot, *toes[:1]), (below[0] - (below[1] if toes else set()), *below[1:])):
+        carriers = (feet.get(foot, foot), *toes[:1])
+        below = [set(skeleton.descendants(j).tolist()) for j in carriers]
+        for carrier, mine in zip(carriers, (below[0] - (below[1] if toes else set()), *below[1:])):
             points = [_points(mesh, mine, below[0], stance, rest) for mesh in character.meshes]
             at = np.concatenate([p for p in points if len(p)]) if any(map(len, points)) else np.zeros((0, 3))
             picked = _under(at, stance.frame)
             height = ((at[picked] - stance.place[foot]) * size) @ stance.frame[:, 1] + ankle
-            model = rest[carrier] if stance.of == "rest pose" else _bound(character, carrier)
+            model = _bound(character, carrier) if stance.of == "bind pose" else rest[carrier]
             if not len(picked) or model is None:
                 continue
             offset = affine.apply(affine.invert(model), at[picked])
@@ -93,7 +98,7 @@ def _points(mesh: Mesh, joints: set[int], whole: set[int], stance: Posture, rest
     share, all_of_it = (mesh.weights * mine).sum(axis=1), (mesh.weights * foot).sum(axis=1)
     picked = np.flatnonzero((all_of_it > MINE) & (share > all_of_it / 2))
     at = mesh.positions[picked].astype(np.float64)
-    if stance.of != "rest pose" or not len(picked):
+    if stance.of == "bind pose" or not len(picked):
         return at
     local = mesh.joints[picked, np.argmax(mesh.weights[picked] * mine[picked], axis=1)]
     carried = affine.multiply(rest[mesh.joint_list[local]], mesh.inverse_bind[local].astype(np.float64))

@@ -230,10 +230,9 @@ def _times(times: Any) -> int | list[float]:
 
 def files_in(folder: Path) -> list[Path]:
     """The files of a folder that are characters by their suffix; where there are none, those of the folders in it."""
-    from marrow.io.registry import FORMATS
+    from marrow.io.registry import FOUND_IN_FOLDERS
 
-    # .npz and its kind hold anything: such a file is named, not found.
-    known = {suffix for form in FORMATS for suffix in form.suffixes} - {".npz", ".pkl", ".npy", ".xml"}
+    known = FOUND_IN_FOLDERS
 
     def those(pattern: str) -> list[Path]:
         return sorted(p for p in folder.glob(pattern) if p.suffix.lower() in known and p.is_file())

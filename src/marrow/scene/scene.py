@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -49,9 +49,11 @@ class Actor:
       animator whose own `levels` are set keeps those.
     - `visible`: which meshes are shown, `(meshes,)` or `(N, meshes)`; None goes by the file and the clip.
     - `shadows`: whether it casts any. `skinning`: how it is skinned, as in `mw.skin`.
+    - `targets`: where joints should be, by their names, `(3,)` or `(N, 3)` in model space as `mw.ik` takes them: the view
+      `effectors` draws how far they are off.
 
-    `pose`, `clip`, `time`, `transforms`, `tint`, `levels`, `visible` and `shadows` may be changed between pictures; what
-    is wrong is an error where it is set.
+    `pose`, `clip`, `time`, `transforms`, `tint`, `levels`, `visible`, `shadows` and `targets` may be changed between
+    pictures; what is wrong is an error where it is set.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Actor:
         visible: ArrayLike | None = None,
         shadows: bool = True,
         skinning: str | None = None,
+        targets: Mapping[str, ArrayLike] | None = None,
         name: str = "",
     ) -> None:
         self.animator: Animator | None = None
@@ -100,6 +103,7 @@ class Actor:
         self.visible: ArrayLike | None = visible
         self.shadows: bool = shadows
         self.skinning: str | None = skinning
+        self.targets: Mapping[str, ArrayLike] | None = targets
         self.name = _validate.name("Actor", "name", name) or self.character.name
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -193,6 +197,23 @@ def _numbers(field: str) -> Callable[[Actor, Any], Any]:
     return check
 
 
+def _targets(actor: Actor, value: Any) -> dict[str, Array] | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise WrongTypeError(f"Actor.targets: expected places by joint, got {_validate.shown(value)}")
+    out = {}
+    for joint, given in value.items():
+        actor.character.skeleton.index(joint)
+        places = _validate.numbers(f"Actor.targets[{joint!r}]", given)
+        if places.ndim not in (1, 2) or places.shape[-1] != 3:
+            raise ValidationError(
+                f"Actor.targets[{joint!r}]: expected (3,) or (N, 3), got shape {places.shape}"
+            )
+        out[joint] = places
+    return out
+
+
 def _time(actor: Actor, value: Any) -> Any:
     if _validate.numbers("Actor.time", value).ndim > 1:
         raise ValidationError(f"Actor.time: expected a number or (N,), got shape {np.shape(value)}")
@@ -216,6 +237,7 @@ _CHECKS: dict[str, Callable[[Actor, Any], Any]] = {
     "skinning": lambda _, value: (
         value if value is None else _validate.one_of("Actor", "skinning", value, SKINNING_METHODS)
     ),
+    "targets": _targets,
     "name": lambda _, value: _validate.name("Actor", "name", value),
 }
 _OTHERS = ("character", "animator", "crowd")

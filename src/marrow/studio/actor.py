@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.kinematics import skinning_matrices
 from marrow.errors import ValidationError
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
 from marrow.graph.inspection import GraphMoment
 from marrow.math import affine
-from marrow.model import Character, Clip
+from marrow.model import Character, Clip, Pose
 from marrow.scene.camera import Camera
 from marrow.scene.stand_in import with_stand_in
+from marrow.scene.views.stage import PosedEffector
 from marrow.studio.assets import DescribedCharacter, MorphWeights, describe, described_again, frame_rate
 from marrow.studio.budget import check_character
+from marrow.studio.effectors import Effectors
 from marrow.studio.frames import CompactGroup, pack_frame
 from marrow.studio.graphs import describe_graph
 from marrow.studio.levels import LevelPlan, SentGroup
@@ -66,6 +69,17 @@ class Looks:
     picked: int
 
 
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Instances whose joints are held at places: their poses `(n, J)` and joints in model space `(n, J, 3, 4)`, and where
+    each effector should be, `(n, 3)`."""
+
+    instances: Array
+    pose: Pose
+    model: Array
+    effectors: tuple[PosedEffector, ...]
+
+
 @dataclass(slots=True)
 class Picture:
     """What an actor looks like at one moment, packed for the wire when someone wants it."""
@@ -90,6 +104,8 @@ class Picture:
     """Instances by level of detail."""
     wire: Wire | None = None
     """What encodes it for pages that take it compact."""
+    held: Held | None = None
+    """Those whose joints are held at places."""
     moving: bool = True
     """Whether another picture follows by itself."""
     _packed: dict[bool, bytes] = field(default_factory=dict)
@@ -235,6 +251,8 @@ class StudioActor:
         self.animator: Animator = animator or self._new_animator(1)
         self.given = animator is not None and controller is None
         """Whether a program made the animator, and may want to update it itself."""
+        self.effectors = Effectors(character, self.count)
+        """Joints that are held at places, whatever is played."""
         playing = self.animator.playback.clip if self.mode == "clip" else None
         self.clip: str | None = playing[0] if isinstance(playing, list) else playing
         if not self.given:
@@ -339,6 +357,7 @@ class StudioActor:
     def resize(self, count: int, parameters: dict[str, Any], *, loop: bool) -> None:
         """Makes it a crowd of `count`; those who are there go on as they do."""
         had = self.count
+        self.effectors.resize(count)
         if count == had:
             return
         if self.travel is not None:
@@ -445,10 +464,24 @@ class StudioActor:
             return self._picture_by_level(frame, time, placements)
         matrices, channels = self.animator.evaluation.matrices_and_morphs()
         matrices = matrices.reshape(self.count, *matrices.shape[-3:])
+        held = self._held()
+        if held is not None:
+            matrices = matrices.copy()
+            matrices[held.instances] = skinning_matrices(self.character.palette, held.model)
         channels = channels.reshape(self.count, channels.shape[-1])
         palette, targets = matrices.shape[1], self.targets_of(channels)
         picture = Picture(
-            frame, self.slot, time, matrices, channels, targets, placements, palette, self, wire=self.wire
+            frame,
+            self.slot,
+            time,
+            matrices,
+            channels,
+            targets,
+            placements,
+            palette,
+            self,
+            wire=self.wire,
+            held=held,
         )
         return self._timed(picture)
 
@@ -460,10 +493,16 @@ class StudioActor:
 
     def _picture_by_level(self, frame: int, time: float, placements: Array) -> Picture:
         channels = np.zeros((self.count, len(self.character.skeleton.morph_names)), np.float32)
-        groups = []
+        groups, held = [], self._held()
         for group in self.animator.evaluation.level_groups():
             channels[group.instances] = group.morphs
-            groups.append(self.plan.group(group.level, group.instances, group.matrices))
+            matrices = group.matrices
+            if held is not None:
+                level = self.character.levels[group.level]
+                _, mine, theirs = np.intersect1d(group.instances, held.instances, return_indices=True)
+                matrices = matrices.copy()
+                matrices[mine] = skinning_matrices(level.palette, held.model[theirs, : len(level.skeleton)])
+            groups.append(self.plan.group(group.level, group.instances, matrices))
         targets, palette = self.targets_of(channels), len(self.character.palette)
         picture = Picture(
             frame,
@@ -477,8 +516,29 @@ class StudioActor:
             self,
             groups=groups,
             wire=self.wire,
+            held=held,
         )
         return self._timed(picture)
+
+    def _held(self) -> Held | None:
+        """The instances whose joints are held, as they are then; None where there are none."""
+        who = self.effectors.holding
+        if not len(who):
+            return None
+        pose = self.animator.pose
+        pose, effectors = self.effectors.solved(pose[who] if pose.batch_shape else pose[None], who)
+        model = np.asarray(self.character.skeleton.to_model(pose), np.float32)
+        return Held(who, pose, np.ascontiguousarray(model), effectors)
+
+    @property
+    def pose(self) -> Pose:
+        """The pose that is shown, `(N, J)` of a crowd; a copy."""
+        pose, held = self.animator.pose, self._held()
+        out = (pose if pose.batch_shape else pose[None]).copy()
+        if held is not None:
+            out.translation[held.instances] = held.pose.translation
+            out.rotation[held.instances] = held.pose.rotation
+        return out if self.count > 1 else out[0]
 
     def targets_of(self, channels: Array) -> Array:
         """Weights of the morph targets for those of the channels."""

@@ -19,6 +19,7 @@ from marrow.scene.orientation import facing
 from marrow.scene.views import KINDS
 from marrow.skinning.deform import bind_positions
 from marrow.studio import description as d
+from marrow.studio.effectors import handles_of
 from marrow.studio.levels import LevelPlan, SentLevel
 from marrow.studio.ready import HINT, labels, offer
 from marrow.studio.shown import hidden, rest_box_shown
@@ -123,6 +124,7 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Desc
         graph_hint=HINT,
         hidden=hidden(character),
         views=[d.ViewInfo(k.name, k.meaning, k.argument, k.key) for k in KINDS.values()],
+        handles=handles_of(character),
     )
     return DescribedCharacter(info, b"".join(blob.parts))
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from marrow.studio.effectors import STEPS
+
 if TYPE_CHECKING:
     from marrow.studio.actor import StudioActor
     from marrow.studio.session import Session
@@ -51,8 +55,40 @@ def python_code(session: Session) -> str:
         lines.insert(3, f"# In the studio clips were edited ({done}): export the character to have them.")
     if session.spread and session.count > 1:
         lines.append("# In the studio each of the crowd has its own time and parameters (Spread).")
-    lines += ["surface = animator.skin()  # .positions, .normals, .tangents", "mw.view(animator)"]
+    if len(actor.effectors.holding):
+        lines += _reaching(actor)
+    else:
+        lines += ["surface = animator.skin()  # .positions, .normals, .tangents", "mw.view(animator)"]
     return "\n".join(lines) + "\n"
+
+
+def _reaching(actor: StudioActor) -> list[str]:
+    """The joints that are held, and the pose that holds them."""
+    held, names = actor.effectors, actor.character.skeleton.names
+    lines, targets = [], []
+    made = ", ".join(
+        f"mw.ik.Effector({names[j]!r}, rotation=1.0)" if held.effector(j).rotation else repr(names[j])
+        for j in held.places
+    )
+    for k, (joint, at) in enumerate(held.places.items()):
+        who = np.flatnonzero(np.isfinite(at[:, 0]))
+        if not len(who):
+            continue
+        value = _number(tuple(at[0]))
+        if held.count > 1:
+            value = f"places_{k}"
+            lines.append(
+                f"{value} = [[float('nan')] * 3] * {held.count}  # those without a place stay as they are"
+            )
+            lines += [f"{value}[{n}] = {_number(tuple(at[n]))}" for n in who.tolist()]
+        targets.append(f"{names[joint]!r}: {value}")
+    return [
+        *lines,
+        f"reach = mw.ik.Solver(character, [{made}], steps={STEPS})",
+        f"pose = reach.solve(animator.pose, {{{', '.join(targets)}}}).pose",
+        "surface = mw.skin(character, pose)  # .positions, .normals, .tangents",
+        "studio = mw.view(mw.Scene(mw.Actor(character, pose)))  # or mw.view(character), and studio.effectors there",
+    ]
 
 
 def _running(actor: StudioActor, session: Session) -> list[str]:

@@ -279,7 +279,8 @@ class CharacterInfo(Info, frozen=True):
     `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions
     (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space
     matrix of a joint is its palette matrix times the inverse of its `inverse_bind`; the first J palette
-    entries are the J joints. `views` can be drawn of it.
+    entries are the J joints. `views` can be drawn of it. `handles` are the joints that have one where joints are held
+    (`SetEffector`): hips, head, hands and feet, where they are known.
     """
 
     name: str
@@ -306,6 +307,7 @@ class CharacterInfo(Info, frozen=True):
     graph_hint: str
     hidden: list[HiddenInfo]
     views: list[ViewInfo]
+    handles: list[int]
 
 
 # -- drawings ------------------------------------------------------------------------------------------------

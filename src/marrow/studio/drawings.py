@@ -23,7 +23,7 @@ from marrow.scene.views import View, parse_views
 from marrow.scene.views.drawing import Drawing, Legend
 from marrow.scene.views.joint_values import draw_joint_values
 from marrow.scene.views.parsing import draw_views
-from marrow.scene.views.stage import Posed, Stage
+from marrow.scene.views.stage import Posed, PosedEffector, Stage
 
 if TYPE_CHECKING:
     from marrow.studio.actor import Picture
@@ -151,9 +151,25 @@ def posed_instances(picture: Picture, instances: Iterable[int], request: ViewReq
                 picture.clip,
                 picture.times[who] if picture.clip is not None else np.zeros(0),
                 request.method,
+                effectors=_effectors(picture, who, joints),
             )
         )
     return out
+
+
+def _effectors(picture: Picture, who: list[int], joints: int) -> tuple[PosedEffector, ...]:
+    """The joints of some instances that are held at places; NaN for instances that hold none."""
+    held = picture.held
+    if held is None:
+        return ()
+    _, mine, theirs = np.intersect1d(who, held.instances, return_indices=True)
+    out = []
+    for joint, target in held.effectors:
+        if joint < joints:
+            places = np.full((len(who), 3), np.nan)
+            places[mine] = target[theirs]
+            out.append(PosedEffector(joint, places))
+    return tuple(out)
 
 
 def _bind(character: Character) -> Array:

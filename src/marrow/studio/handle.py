@@ -18,8 +18,10 @@ from marrow.studio.makers import Maker, maker_of
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
+    from marrow.model import Pose
     from marrow.rendering.frame import Frame
     from marrow.studio.actor import StudioActor
+    from marrow.studio.effectors import StudioEffectors
     from marrow.studio.makers import Thing
     from marrow.studio.server import Server
     from marrow.studio.session import Driven
@@ -199,6 +201,42 @@ class StudioView:
         names = session.main.character.skeleton.names if session.main else ()
         return names[session.selected] if 0 <= session.selected < len(names) else None
 
+    @property
+    def effectors(self) -> StudioEffectors:
+        """Joints that are held at places, by name: the whole body bends for them, whatever is played. Handles that are
+        dragged in the page are the same ones."""
+        from marrow.studio.effectors import StudioEffectors
+
+        return StudioEffectors(self._with_actor)
+
+    @property
+    def pose(self) -> Pose:
+        """The pose that is shown, joints that are held included; `(N, J)` of a crowd. It is yours."""
+        found: Pose = self._with_actor(lambda actor: actor.pose, False)
+        return found
+
+    def _with_actor(self, function: Callable[[StudioActor], Any], changes: bool) -> Any:
+        """What a function of the first actor gives, called where nobody moves it; `changes`: something else is to be seen
+        then."""
+        studio, found = self._server.studio, []
+
+        def run() -> None:
+            session = studio.session
+            if session.main is None:
+                raise ValidationError("the studio is empty: show something first")
+            if changes and session.driven:
+                raise ValidationError(
+                    f"effectors: {session.driver} plays this character: solve its poses with mw.ik, or put a "
+                    "FullBodyIK into its graph"
+                )
+            found.append(function(session.main))
+            if changes:
+                session.touch()
+                studio.hub.wake.set()
+
+        self._server.wait_for(run)
+        return found[0]
+
     def show(self, thing: Thing, *, graph: Graph | PathLike | None = None, slot: int = 0) -> None:
         """Shows something else, in the pages that are open; `slot=1` beside the first."""
         if slot not in (0, 1):
@@ -264,6 +302,7 @@ class StudioView:
     def picture(self, *, size: tuple[int, int] = (960, 540)) -> Frame:
         """What is shown, as it is now, from in front and the side. Needs `pip install 'marrow-engine[render]'`."""
         from marrow.pictures.picture import render
+        from marrow.scene import Actor
 
         session, drawn = self._server.studio.session, []
 
@@ -274,6 +313,8 @@ class StudioView:
             thing: Any = session.main.animator
             if session.stage is not None:
                 thing = session.stage.scene
+            elif compared is None and len(session.main.effectors.holding):
+                thing = Actor(session.main.character, session.main.pose, transforms=session.main.placements)
             elif compared is not None:
                 thing = [session.main.character, compared.character]
             drawn.append(render(thing, size=size))

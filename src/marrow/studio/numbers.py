@@ -26,6 +26,8 @@ def joint_numbers(actor: StudioActor, joint: int, instance: int) -> JointNumbers
     """The joint of one instance. A graph's layers are told in the order they are laid."""
     animator, skeleton = actor.animator, actor.character.skeleton
     pose = pose_of(animator, instance)
+    if instance in actor.effectors.holding:
+        pose = actor.effectors.solved(pose[None], np.array([instance]))[0][0]
     model = skeleton.to_model(pose)[joint]
     layers = []
     if actor.mode == "graph":

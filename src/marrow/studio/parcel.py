@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import msgspec
 
 from marrow.errors import MissingFileError, ResourceLimitError, ValidationError
-from marrow.io.registry import FORMATS
+from marrow.io.registry import FORMATS, FOUND_IN_FOLDERS
 from marrow.io.source import Source, read_bytes
 from marrow.studio.answers import MAX_UPLOAD_FILES, UploadManifest
 
@@ -29,6 +29,7 @@ __all__ = ["Parcel", "ParcelSource", "remove_left_behind", "safe_name"]
 PREFIX = "marrow-upload-"
 MAX_MANIFEST_BYTES = 256 << 10
 _SUFFIXES = {suffix for form in FORMATS for suffix in form.suffixes}
+_CHARACTERS = FOUND_IN_FOLDERS | {".npz", ".npy"}
 
 
 def remove_left_behind() -> None:
@@ -147,7 +148,7 @@ class Parcel:
     @property
     def characters(self) -> list[Held]:
         """The files that may hold a character, by their suffix; where none does, the only one, whatever it is."""
-        found = [held for held in self.files if held.suffix in _SUFFIXES]
+        found = [held for held in self.files if held.suffix in _CHARACTERS]
         return found or self.files[:1]
 
     def find(self, reference: str, beside: Held) -> Path | None:

@@ -175,6 +175,29 @@ class SetViews(Message, frozen=True, tag="views"):
     pose: Annotated[str, Meta(max_length=90_000)] | None = None
 
 
+Joint = Annotated[int, Meta(ge=0, le=1_000_000)]
+
+
+class SetEffector(Message, frozen=True, tag="effector"):
+    """Holds a joint of an instance at a place in its own space: the whole body bends for it. Without a place the joint
+    stays where the pose has it."""
+
+    joint: Joint
+    place: tuple[Finite, Finite, Finite] | None = None
+    instance: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+
+
+class FreeEffector(Message, frozen=True, tag="free"):
+    """Lets a joint go along with the body again."""
+
+    joint: Joint
+    instance: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+
+
+class ResetEffectors(Message, frozen=True, tag="reset_effectors"):
+    """Lets all joints go, of all instances, but for the feet, which stay where the pose has them."""
+
+
 class SetLevel(Message, frozen=True, tag="level"):
     """Shows everybody at one level of detail; -1 lets each have its own."""
 
@@ -291,6 +314,9 @@ ClientMessage = (
     | Select
     | Look
     | SetViews
+    | SetEffector
+    | FreeEffector
+    | ResetEffectors
     | SetLevel
     | Accept
     | Advance
@@ -315,13 +341,22 @@ class HistoryEntry(msgspec.Struct, frozen=True):
     at: float
 
 
+class EffectorState(msgspec.Struct, frozen=True):
+    """A joint that is held, and where, in the space of each instance: its number, x, y and z. Instances that are not among
+    them have it where the pose has it; only the first that hold any are told."""
+
+    joint: int
+    places: list[tuple[int, float, float, float]]
+
+
 class State(Message, frozen=True, tag="state"):
     """What the session is set to. Sent whole when something in it changes; time as it passes is in the
     frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level`
     is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not
     the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would
     do, in words. `max_count`: how many of this character there may be.
-    `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says."""
+    `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says.
+    `effectors`: the joints of the first character that are held."""
 
     mode: Mode
     clip: str | None
@@ -347,6 +382,7 @@ class State(Message, frozen=True, tag="state"):
     max_count: int
     second_clip: str | None
     playable: bool
+    effectors: list[EffectorState]
 
 
 class MachineState(msgspec.Struct, frozen=True):

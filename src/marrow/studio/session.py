@@ -86,7 +86,7 @@ class Session(Steering):
         self.actors[actor.slot] = actor
         actor.set_travel(self.travel and not self.driven)
         self.pictures.pop(actor.slot, None)
-        self._touch()
+        self.touch()
         if actor.slot == 0:
             self.narrator.forget()
             if before is None:
@@ -116,7 +116,7 @@ class Session(Steering):
             for part in self.stage.parts:
                 self.pictures.pop(part.slot, None)
             self.stage = None
-            self._touch()
+            self.touch()
 
     def shown(self, slot: int) -> StudioActor | None:
         """The actor in a slot, those of a scene included."""
@@ -140,6 +140,7 @@ class Session(Steering):
         self.parameters = known
         clip, time, clips = before.clip, before.time, list(before.character.clips)
         actor.spread = self.spread
+        actor.effectors.go_on(before.effectors)
         if self.mode == "graph" and actor.graph is None:
             self.mode = "clip"
         if self.mode == "graph":
@@ -158,9 +159,10 @@ class Session(Steering):
         """Empties a slot."""
         if self.actors.pop(slot, None) is not None:
             self.pictures.pop(slot, None)
-            self._touch()
+            self.touch()
 
-    def _touch(self) -> None:
+    def touch(self) -> None:
+        """Something else is to be seen, and told."""
         self.changed = True
         self.revision += 1
 
@@ -260,11 +262,13 @@ class Session(Steering):
                 self._advance(seconds)
             case p.SetRange(start, end):
                 self._set_range(start, end)
+            case p.SetEffector() | p.FreeEffector() | p.ResetEffectors():
+                main.effectors.apply(message)
             case p.SetTravel(on):
                 self.travel = on
                 for actor in self.actors.values():
                     actor.set_travel(on)
-        self._touch()
+        self.touch()
 
     def _set_count(self, count: int) -> None:
         if self.stage is not None:
@@ -483,6 +487,7 @@ class Session(Steering):
             max_count=min((most_instances(a.character) for a in self.actors.values()), default=p.MAX_COUNT),
             second_clip=self.actors[1].clip if 1 in self.actors else None,
             playable=main is not None and main.playable,
+            effectors=main.effectors.state() if main is not None else [],
         )
 
     def live(self) -> p.Live | None:

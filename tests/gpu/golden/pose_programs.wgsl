@@ -352,10 +352,10 @@ fn sound_mirror(n: i32, at: i32) -> bool {
   return true;
 }
 fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
-  return 3 + 5 * program[batch.ints + legs_1 + 1];
+  return 3 + 13 * program[batch.ints + legs_1 + 1];
 }
 fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
-  return 1 + 42 * program[batch.ints + legs_1 + 1];
+  return 1 + 2 * (43 * program[batch.ints + legs_1 + 1] + 9);
 }
 fn limbs_keeps(record_1: i32, record_2: i32) -> bool {
   return program[batch.ints + record_1 + 4] >= 0;
@@ -364,22 +364,22 @@ fn remembers(legs_1: i32, legs_2: i32) -> bool {
   return program[batch.ints + legs_1 + 4] >= 0 || program[batch.ints + legs_1 + 6] <= 1;
 }
 fn sound_legs(n: i32, at: i32) -> bool {
-  if (at + 7 > batch.ints_count) {
+  if (at + 8 > batch.ints_count) {
     return false;
   }
   let c_1 = at;
   let c_2 = program[batch.ints + at];
   let f = program[batch.ints + at];
-  if (f < 0 || f + 10 > batch.floats_count) {
+  if (f < 0 || f + 13 > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
     return false;
   }
-  if (at + 7 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
+  if (at + 8 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
     return false;
   }
-  if (f + 10 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] > batch.floats_count) {
+  if (f + 13 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 2] >= batch.joints) {
@@ -394,21 +394,30 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
     return false;
   }
+  if (program[batch.ints + c_1 + 7] >= batch.joints) {
+    return false;
+  }
   let t1 = program[batch.ints + c_1 + 1];
   for (var k = 0; k < t1; k++) {
-    if (program[batch.ints + c_1 + k + 7] < 0 || program[batch.ints + c_1 + k + 7] >= batch.joints) {
+    if (program[batch.ints + c_1 + k + 8] < 0 || program[batch.ints + c_1 + k + 8] >= batch.joints) {
       return false;
     }
   }
   let t2 = program[batch.ints + c_1 + 1];
   for (var k = 0; k < t2; k++) {
-    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 8] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 8] >= batch.joints) {
       return false;
     }
   }
   let t3 = program[batch.ints + c_1 + 1];
   for (var k = 0; k < t3; k++) {
-    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 8] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 8] >= batch.joints) {
+      return false;
+    }
+  }
+  let t4 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t4; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 8] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 8] >= batch.joints) {
       return false;
     }
   }

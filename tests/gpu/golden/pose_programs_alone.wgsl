@@ -99,6 +99,7 @@ fn floor_rest(a: i32, b: i32) -> i32 {
 fn power_of_e(x: f32) -> f32 {
   return exp(x);
 }
+struct Tuple_bffffff { x: bool, y: real, z: real, w: real, a: real, b: real, c: real }
 fn row_size() -> i32 {
   return 10 * batch.row + batch.morph_lanes;
 }
@@ -216,10 +217,10 @@ fn sound_mirror(n: i32, at: i32) -> bool {
   return true;
 }
 fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
-  return 3 + 5 * program[batch.ints + legs_1 + 1];
+  return 3 + 13 * program[batch.ints + legs_1 + 1];
 }
 fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
-  return 1 + 42 * program[batch.ints + legs_1 + 1];
+  return 1 + 2 * (43 * program[batch.ints + legs_1 + 1] + 9);
 }
 fn limbs_keeps(record_1: i32, record_2: i32) -> bool {
   return program[batch.ints + record_1 + 4] >= 0;
@@ -228,22 +229,22 @@ fn remembers(legs_1: i32, legs_2: i32) -> bool {
   return program[batch.ints + legs_1 + 4] >= 0 || program[batch.ints + legs_1 + 6] <= 1;
 }
 fn sound_legs(n: i32, at: i32) -> bool {
-  if (at + 7 > batch.ints_count) {
+  if (at + 8 > batch.ints_count) {
     return false;
   }
   let c_1 = at;
   let c_2 = program[batch.ints + at];
   let f = program[batch.ints + at];
-  if (f < 0 || f + 10 > batch.floats_count) {
+  if (f < 0 || f + 13 > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
     return false;
   }
-  if (at + 7 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
+  if (at + 8 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
     return false;
   }
-  if (f + 10 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] > batch.floats_count) {
+  if (f + 13 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 2] >= batch.joints) {
@@ -258,21 +259,30 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
     return false;
   }
+  if (program[batch.ints + c_1 + 7] >= batch.joints) {
+    return false;
+  }
   let t1 = program[batch.ints + c_1 + 1];
   for (var k = 0; k < t1; k++) {
-    if (program[batch.ints + c_1 + k + 7] < 0 || program[batch.ints + c_1 + k + 7] >= batch.joints) {
+    if (program[batch.ints + c_1 + k + 8] < 0 || program[batch.ints + c_1 + k + 8] >= batch.joints) {
       return false;
     }
   }
   let t2 = program[batch.ints + c_1 + 1];
   for (var k = 0; k < t2; k++) {
-    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 8] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 8] >= batch.joints) {
       return false;
     }
   }
   let t3 = program[batch.ints + c_1 + 1];
   for (var k = 0; k < t3; k++) {
-    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 8] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 8] >= batch.joints) {
+      return false;
+    }
+  }
+  let t4 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t4; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 8] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 8] >= batch.joints) {
       return false;
     }
   }
@@ -378,20 +388,77 @@ fn model_rotation(top: i32, j_given: i32) -> vec4<real> {
   }
   return q;
 }
-fn model_place(top: i32, j_given: i32) -> vec3<real> {
+fn part_of_chain(top: i32, j_given: i32, stop: i32) -> array<real, 11> {
   var j = j_given;
   var p = vec3<real>(0.0, 0.0, 0.0);
+  var q = vec4<real>(0.0, 0.0, 0.0, 1.0);
+  var over = vec4<real>(0.0, 0.0, 0.0, 1.0);
   var first = true;
-  while (j >= 0) {
+  while (j >= 0 && j != stop) {
+    let r = local_rotation(top, j);
     if (!first) {
-      p = vec3<real>(p.x * real(scratch[room + top + 7 * batch.row + j]), p.y * real(scratch[room + top + 8 * batch.row + j]), p.z * real(scratch[room + top + 9 * batch.row + j]));
-      p = turned(local_rotation(top, j), p);
+      p = turned(r, vec3<real>(p.x * real(scratch[room + top + 7 * batch.row + j]), p.y * real(scratch[room + top + 8 * batch.row + j]), p.z * real(scratch[room + top + 9 * batch.row + j])));
+      over = multiplied(r, over);
     }
     p = vec3<real>(p.x + real(scratch[room + top + j]), p.y + real(scratch[room + top + batch.row + j]), p.z + real(scratch[room + top + 2 * batch.row + j]));
+    q = multiplied(r, q);
     first = false;
     j = program[batch.parents + j];
   }
-  return p;
+  return array<real, 11>(p.x, p.y, p.z, q.x, q.y, q.z, q.w, over.x, over.y, over.z, over.w);
+}
+fn scaled_turn(top: i32, j: i32, r: vec4<real>, p_given: vec3<real>) -> vec3<real> {
+  var p = p_given;
+  p = turned(r, vec3<real>(p.x * real(scratch[room + top + 7 * batch.row + j]), p.y * real(scratch[room + top + 8 * batch.row + j]), p.z * real(scratch[room + top + 9 * batch.row + j])));
+  return vec3<real>(p.x + real(scratch[room + top + j]), p.y + real(scratch[room + top + batch.row + j]), p.z + real(scratch[room + top + 2 * batch.row + j]));
+}
+fn limb_frames(top: i32, upper: i32, mid: i32, tip: i32) -> array<real, 33> {
+  let t = part_of_chain(top, tip, mid);
+  let m = part_of_chain(top, mid, upper);
+  var c = vec3<real>(t[0], t[1], t[2]);
+  var q_tip = vec4<real>(t[3], t[4], t[5], t[6]);
+  var over_tip = vec4<real>(t[7], t[8], t[9], t[10]);
+  var b = vec3<real>(m[0], m[1], m[2]);
+  var q_mid = vec4<real>(m[3], m[4], m[5], m[6]);
+  var over_mid = vec4<real>(m[7], m[8], m[9], m[10]);
+  var j = mid;
+  var q = vec4<real>(0.0, 0.0, 0.0, 1.0);
+  while (j >= 0 && j != upper) {
+    c = scaled_turn(top, j, local_rotation(top, j), c);
+    j = program[batch.parents + j];
+  }
+  var a = vec3<real>(0.0, 0.0, 0.0);
+  var above = vec4<real>(0.0, 0.0, 0.0, 1.0);
+  j = upper;
+  var first = true;
+  while (j >= 0) {
+    let r = local_rotation(top, j);
+    let t1 = scaled_turn(top, j, r, b);
+    let t2 = scaled_turn(top, j, r, c);
+    b = t1;
+    c = t2;
+    if (first) {
+      a = vec3<real>(real(scratch[room + top + j]), real(scratch[room + top + batch.row + j]), real(scratch[room + top + 2 * batch.row + j]));
+      q = r;
+    } else {
+      let t3 = scaled_turn(top, j, r, a);
+      let t4 = multiplied(r, above);
+      a = t3;
+      above = t4;
+    }
+    first = false;
+    j = program[batch.parents + j];
+  }
+  let q_upper = multiplied(above, q);
+  let t5 = multiplied(q_upper, over_mid);
+  let t6 = multiplied(q_upper, q_mid);
+  over_mid = t5;
+  q_mid = t6;
+  let t7 = multiplied(q_mid, over_tip);
+  let t8 = multiplied(q_mid, q_tip);
+  over_tip = t7;
+  q_tip = t8;
+  return array<real, 33>(a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z, above.x, above.y, above.z, above.w, q_upper.x, q_upper.y, q_upper.z, q_upper.w, over_mid.x, over_mid.y, over_mid.z, over_mid.w, q_mid.x, q_mid.y, q_mid.z, q_mid.w, over_tip.x, over_tip.y, over_tip.z, over_tip.w, q_tip.x, q_tip.y, q_tip.z, q_tip.w);
 }
 fn minus(a: vec3<real>, b: vec3<real>) -> vec3<real> {
   return vec3<real>(a.x - b.x, a.y - b.y, a.z - b.z);
@@ -459,19 +526,24 @@ fn put_rotation(top: i32, j: i32, q: vec4<real>, weight: real) {
   scratch[room + at + 2 * batch.row] = f32(keep * old.z + side * q.z);
   scratch[room + at + 3 * batch.row] = f32(keep * old.w + side * q.w);
 }
-fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least: real, most: real, stretch: real, keep: bool, spare_given: vec3<real>, has_pole: bool, pole_given: vec3<real>, weight: real) {
+fn solve_framed(top: i32, upper: i32, mid: i32, tip: i32, frames: array<real, 33>, goal: vec3<real>, least: real, most: real, stretch: real, keep: bool, spare_given: vec3<real>, has_pole: bool, pole_given: vec3<real>, weight: real) -> vec4<real> {
   var spare = spare_given;
   var pole = pole_given;
-  let a = model_place(top, upper);
-  let b = model_place(top, mid);
-  let c = model_place(top, tip);
+  let f = frames;
+  let a = vec3<real>(f[0], f[1], f[2]);
+  let b = vec3<real>(f[3], f[4], f[5]);
+  let c = vec3<real>(f[6], f[7], f[8]);
+  let above = vec4<real>(f[9], f[10], f[11], f[12]);
+  let q_upper = vec4<real>(f[13], f[14], f[15], f[16]);
+  let over_mid = vec4<real>(f[17], f[18], f[19], f[20]);
+  let q_mid = vec4<real>(f[21], f[22], f[23], f[24]);
+  let over_tip = vec4<real>(f[25], f[26], f[27], f[28]);
+  let q_tip = vec4<real>(f[29], f[30], f[31], f[32]);
   var l1 = length_of(minus(b, a));
   var l2 = length_of(minus(c, b));
   if (!(l1 > 1e-09 && l2 > 1e-09 && is_finite(f32(goal.x + goal.y + goal.z)))) {
-    return;
+    return over_tip;
   }
-  let above = model_rotation(top, program[batch.parents + upper]);
-  let q_upper = multiplied(above, local_rotation(top, upper));
   let e1 = unit_or(minus(b, a), vec3<real>(0.0, 1.0, 0.0));
   let e2 = unit_or(minus(c, b), vec3<real>(0.0, 1.0, 0.0));
   let line = unit_or(minus(c, a), e1);
@@ -524,7 +596,7 @@ fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least:
     pole = turned(shortest_turn(line, u, normal), bow);
   } else {
     if (!is_finite(f32(pole.x + pole.y + pole.z))) {
-      return;
+      return over_tip;
     }
   }
   let p = unit_or(across(pole, u), perpendicular(u));
@@ -539,15 +611,18 @@ fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least:
   let first = frame_turn(e1, normal, g1, new_normal);
   let second = frame_turn(unit_or(turned(first, e2), e2), new_normal, g2, new_normal);
   let both = multiplied(second, first);
-  let before_mid = multiplied(first, model_rotation(top, program[batch.parents + mid]));
-  let before_tip = multiplied(both, model_rotation(top, program[batch.parents + tip]));
-  let q_mid = model_rotation(top, mid);
-  let q_tip = model_rotation(top, tip);
+  let before_mid = multiplied(first, over_mid);
+  let before_tip = multiplied(both, over_tip);
   put_rotation(top, upper, multiplied(conjugated(above), multiplied(first, q_upper)), weight);
   put_rotation(top, mid, multiplied(conjugated(before_mid), multiplied(both, q_mid)), weight);
   if (keep) {
     put_rotation(top, tip, multiplied(conjugated(before_tip), q_tip), weight);
   }
+  return before_tip;
+}
+fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least: real, most: real, stretch: real, keep: bool, spare: vec3<real>, has_pole: bool, pole: vec3<real>, weight: real) {
+  let frames = limb_frames(top, upper, mid, tip);
+  _ = solve_framed(top, upper, mid, tip, frames, goal, least, most, stretch, keep, spare, has_pole, pole, weight);
 }
 fn run_reach(n: i32, top: i32, at: i32, time: real, weight: real) {
   let vectors_at = n * batch.vectors;
@@ -577,6 +652,21 @@ fn ready_states(kept_at: i32, kept_size: i32, at: i32, size: i32, stamp: real) {
     }
     memory[memory_row + kept_at + at] = f32(stamp);
   }
+}
+fn model_place(top: i32, j_given: i32) -> vec3<real> {
+  var j = j_given;
+  var p = vec3<real>(0.0, 0.0, 0.0);
+  var first = true;
+  while (j >= 0) {
+    if (!first) {
+      p = vec3<real>(p.x * real(scratch[room + top + 7 * batch.row + j]), p.y * real(scratch[room + top + 8 * batch.row + j]), p.z * real(scratch[room + top + 9 * batch.row + j]));
+      p = turned(local_rotation(top, j), p);
+    }
+    p = vec3<real>(p.x + real(scratch[room + top + j]), p.y + real(scratch[room + top + batch.row + j]), p.z + real(scratch[room + top + 2 * batch.row + j]));
+    first = false;
+    j = program[batch.parents + j];
+  }
+  return p;
 }
 fn about(axis: vec3<real>, angle: real) -> vec4<real> {
   let half = 0.5 * angle;
@@ -797,7 +887,7 @@ fn plus(a: vec3<real>, b: vec3<real>) -> vec3<real> {
 fn vector_at(array__at: i32, at: i32) -> vec3<real> {
   return vec3<real>(real(bitcast<f32>(program[batch.first_vector + array__at + at])), real(bitcast<f32>(program[batch.first_vector + array__at + at + 1])), real(bitcast<f32>(program[batch.first_vector + array__at + at + 2])));
 }
-fn legs_vector_at(array__at: i32, at: i32) -> vec3<real> {
+fn legs_vector_at(array__at: i32, array__size: i32, at: i32) -> vec3<real> {
   return vec3<real>(real(memory[memory_row + array__at + at]), real(memory[memory_row + array__at + at + 1]), real(memory[memory_row + array__at + at + 2]));
 }
 fn twist(q: vec4<real>) -> real {
@@ -827,14 +917,14 @@ fn left_after(dt: real, half_life: real) -> real {
   }
   return t1;
 }
-fn put_vector(array__at: i32, at: i32, v: vec3<real>) {
+fn put_vector(array__at: i32, array__size: i32, at: i32, v: vec3<real>) {
   memory[memory_row + array__at + at] = f32(v.x);
   memory[memory_row + array__at + at + 1] = f32(v.y);
   memory[memory_row + array__at + at + 2] = f32(v.z);
 }
-fn hold(kept_at: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, down: real, p: vec3<real>, q: vec4<real>) {
-  let heel = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 10])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 11])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])))));
-  let ball = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 10])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 11])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])))));
+fn hold(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, down: real, p: vec3<real>, q: vec4<real>) {
+  let heel = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))));
+  let ball = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))));
   let header = program[batch.ints + legs_1 + 5];
   let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
   let move_ = vector_at(vectors_at, header + 2);
@@ -843,13 +933,13 @@ fn hold(kept_at: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vec
   var z: real = 0.0;
   var yaw: real = 0.0;
   var held: real = 0.0;
-  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 10])) < heel.y;
-  if (real(memory[memory_row + kept_at + old + 14]) != 0.0) {
+  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])) < heel.y;
+  if (real(memory[memory_row + kept_at + old + 10]) != 0.0) {
     var t1: vec3<real>;
     if (on_ball) {
-      t1 = legs_vector_at(kept_at, old + 3);
+      t1 = legs_vector_at(kept_at, kept_size, old + 3);
     } else {
-      t1 = legs_vector_at(kept_at, old);
+      t1 = legs_vector_at(kept_at, kept_size, old);
     }
     let was = t1;
     var t2: vec3<real>;
@@ -869,14 +959,14 @@ fn hold(kept_at: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vec
     if (down < 0.0) {
       touches = held > 0.0;
       if (dt > 0.0) {
-        let height = lesser(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 10])));
+        let height = lesser(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])));
         touches = height < real(bitcast<f32>(program[batch.floats + legs_2 + 4])) && length_of(slid) < real(bitcast<f32>(program[batch.floats + legs_2 + 3])) * dt;
       }
     }
     if (touches && held == 1.0) {
       x = x - slid.x;
       z = z - slid.z;
-      let before = vec4<real>(real(memory[memory_row + kept_at + old + 15]), real(memory[memory_row + kept_at + old + 15 + 1]), real(memory[memory_row + kept_at + old + 15 + 2]), real(memory[memory_row + kept_at + old + 15 + 3]));
+      let before = vec4<real>(real(memory[memory_row + kept_at + old + 11]), real(memory[memory_row + kept_at + old + 11 + 1]), real(memory[memory_row + kept_at + old + 11 + 2]), real(memory[memory_row + kept_at + old + 11 + 3]));
       yaw = yaw + twist(multiplied(multiplied(turn, before), conjugated(q)));
       if (sqrt(x * x + z * z) > real(bitcast<f32>(program[batch.floats + legs_2 + 1])) || abs(yaw) > real(bitcast<f32>(program[batch.floats + legs_2 + 5]))) {
         held = 2.0;
@@ -903,57 +993,545 @@ fn hold(kept_at: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vec
       held = 1.0;
     }
   }
-  put_vector(kept_at, new_, heel);
-  put_vector(kept_at, new_ + 3, ball);
+  put_vector(kept_at, kept_size, new_, heel);
+  put_vector(kept_at, kept_size, new_ + 3, ball);
   memory[memory_row + kept_at + new_ + 6] = f32(x);
   memory[memory_row + kept_at + new_ + 6 + 1] = f32(z);
   memory[memory_row + kept_at + new_ + 8] = f32(yaw);
   memory[memory_row + kept_at + new_ + 9] = f32(held);
   let t_1 = q;
-  memory[memory_row + kept_at + new_ + 15] = f32(t_1.x);
-  memory[memory_row + kept_at + new_ + 15 + 1] = f32(t_1.y);
-  memory[memory_row + kept_at + new_ + 15 + 2] = f32(t_1.z);
-  memory[memory_row + kept_at + new_ + 15 + 3] = f32(t_1.w);
+  memory[memory_row + kept_at + new_ + 11] = f32(t_1.x);
+  memory[memory_row + kept_at + new_ + 11 + 1] = f32(t_1.y);
+  memory[memory_row + kept_at + new_ + 11 + 2] = f32(t_1.z);
+  memory[memory_row + kept_at + new_ + 11 + 3] = f32(t_1.w);
 }
-fn settle(kept_at: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, vectors_at: i32, v: i32, p: vec3<real>) {
-  var height = real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1]));
-  var normal = vector_at(vectors_at, v + 2);
+fn heading(q: vec4<real>, forward: vec3<real>) -> vec2<real> {
+  let f = turned(q, forward);
+  let size = sqrt(f.x * f.x + f.z * f.z);
+  if (size < 0.001) {
+    return vec2<real>(0.0, 1.0);
+  }
+  return vec2<real>(f.x / size, f.z / size);
+}
+fn landing(vectors_at: i32, here: i32, header: i32) -> vec2<real> {
+  var x = real(bitcast<f32>(program[batch.first_vector + vectors_at + here + 1]));
+  var z = real(bitcast<f32>(program[batch.first_vector + vectors_at + here + 1 + 1]));
+  let wait = real(bitcast<f32>(program[batch.first_vector + vectors_at + here + 3]));
+  let dt = real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1]));
+  if (wait > 0.0 && dt > 0.0001) {
+    x = x - wait * real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 2])) / dt;
+    z = z - wait * real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 4])) / dt;
+  }
+  return vec2<real>(x, z);
+}
+fn swings(x: real, z: real) -> bool {
+  return x * x + z * z > 0.0001;
+}
+fn height_or_none(height: real, most: real) -> real {
+  return select(real(-1000000000.0), height, is_finite(f32(height)) && abs(height) <= most);
+}
+fn one_if(test: bool) -> real {
+  return select(real(0.0), real(1.0), test);
+}
+fn support(vectors_at: i32, at: i32, sole: vec3<real>, wide: real, most: real, steepest: real, goes: bool) -> Tuple_bffffff {
+  let t_1 = sole;
+  let heel = t_1.x;
+  let ankle = t_1.y;
+  let toe = t_1.z;
+  let h0 = height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at])), most);
+  let h1 = height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 1])), most);
+  let inner = height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 2])), most);
+  let outer = height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 3])), most);
+  let h3 = height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 4])), most);
+  var h2 = greater(inner, outer);
+  var side: real = 0.0;
+  if (abs(outer - inner) <= 0.6 * 2.0 * wide) {
+    h2 = 0.5 * (inner + outer);
+    side = (outer - inner) / (2.0 * wide);
+  }
+  let best = greater(greater(h0, h1), greater(h2, h3));
+  if (best <= 0.5 * -1000000000.0) {
+    return Tuple_bffffff(false, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+  }
+  let g0 = (h1 - h0) / (heel - ankle);
+  let g1 = (h2 - h1) / ankle;
+  let g2 = (h3 - h2) / toe;
+  let a0 = abs(g0);
+  let a1 = abs(g1);
+  let a2 = abs(g2);
+  let e0 = one_if(a0 > 1.0 || (abs(g0 - g1) > 0.45 && a0 > a1));
+  let e2 = one_if(a2 > 1.0 || (abs(g2 - g1) > 0.45 && a2 > a1));
+  let e1 = one_if(a1 > 1.0 || (abs(g1 - g0) > 0.45 && a1 > a0 && abs(g1 - g2) > 0.45 && a1 > a2));
+  let c1 = e0;
+  let c2 = e0 + e1;
+  let c3 = e0 + e1 + e2;
+  var chosen: real = 0.0;
+  var ahead: real = 0.0;
+  if (h2 == best) {
+    chosen = c2;
+  } else {
+    if (h1 == best) {
+      chosen = c1;
+    } else {
+      if (h3 == best) {
+        chosen = c3;
+        ahead = select(real(0.0), toe, e2 == 1.0 && goes);
+      } else {
+        if (e0 == 1.0 && goes && h1 > 0.5 * -1000000000.0) {
+          chosen = c1;
+          ahead = heel - ankle;
+        }
+      }
+    }
+  }
+  let i0 = one_if(chosen == 0.0);
+  let i1 = one_if(chosen == c1);
+  let i2 = one_if(chosen == c2);
+  let i3 = one_if(chosen == c3);
+  let n = i0 + i1 + i2 + i3;
+  let middle = (toe * i3 - heel * i0 - ankle * i1) / n;
+  let s0 = -heel - middle;
+  let s1 = -ankle - middle;
+  let s2 = -middle;
+  let s3 = toe - middle;
+  let spread = i0 * s0 * s0 + i1 * s1 * s1 + i2 * s2 * s2 + i3 * s3 * s3;
+  var slope: real = 0.0;
+  if (spread > 1e-08) {
+    slope = (i0 * s0 * h0 + i1 * s1 * h1 + i2 * s2 * h2 + i3 * s3 * h3) / spread;
+  }
+  slope = lesser(greater(slope, -steepest), steepest);
+  var height: real = -1000000000.0;
+  if (i0 == 1.0) {
+    height = greater(height, h0 + slope * heel);
+  }
+  if (i1 == 1.0) {
+    height = greater(height, h1 + slope * ankle);
+  }
+  if (i2 == 1.0) {
+    height = greater(height, h2);
+  }
+  if (i3 == 1.0) {
+    height = greater(height, h3 - slope * toe);
+  }
+  var front = 1.0 - greater(i2, i3);
+  var back = 1.0 - greater(i0, i1);
+  if (ahead > 0.0) {
+    front = 0.0;
+    back = one_if(i3 == 1.0);
+  }
+  return Tuple_bffffff(true, height, slope, select(real(0.0), side, i2 == 1.0), ahead, front, back);
+}
+fn sloped(x: real, z: real, height: real, along: real, side: real, u: vec2<real>, steepest: real) -> array<real, 6> {
+  let size = sqrt(along * along + side * side);
+  let less = select(real(1.0), steepest / size, size > steepest);
+  let n = unit_or(vec3<real>(-less * (along * u.x + side * u.y), 1.0, less * (side * u.x - along * u.y)), vec3<real>(0.0, 1.0, 0.0));
+  return array<real, 6>(x, z, height, n.x, n.y, n.z);
+}
+fn plane_at(kept_at: i32, kept_size: i32, at: i32) -> array<real, 6> {
+  return array<real, 6>(real(memory[memory_row + kept_at + at]), real(memory[memory_row + kept_at + at + 1]), real(memory[memory_row + kept_at + at + 2]), real(memory[memory_row + kept_at + at + 3]), real(memory[memory_row + kept_at + at + 4]), real(memory[memory_row + kept_at + at + 5]));
+}
+fn carried(plane: array<real, 6>, move_: vec3<real>, turn: vec4<real>) -> array<real, 6> {
+  let place = plus(turned(turn, vec3<real>(plane[0], 0.0, plane[1])), move_);
+  let normal = turned(turn, vec3<real>(plane[3], plane[4], plane[5]));
+  return array<real, 6>(place.x, place.z, plane[2] + move_.y, normal.x, normal.y, normal.z);
+}
+fn plane_height(plane: array<real, 6>, x: real, z: real) -> real {
+  return plane[2] - (plane[3] * (x - plane[0]) + plane[5] * (z - plane[1])) / greater(plane[4], 0.2);
+}
+fn towards(plane: array<real, 6>, goal: array<real, 6>, left: real) -> array<real, 6> {
+  let height = goal[2] + left * (plane_height(plane, goal[0], goal[1]) - goal[2]);
+  let n = unit_or(vec3<real>(goal[3] + left * (plane[3] - goal[3]), goal[4] + left * (plane[4] - goal[4]), goal[5] + left * (plane[5] - goal[5])), vec3<real>(0.0, 1.0, 0.0));
+  return array<real, 6>(goal[0], goal[1], height, n.x, n.y, n.z);
+}
+fn between(a: vec3<real>, b: vec3<real>, part: real) -> vec3<real> {
+  return vec3<real>(a.x + part * (b.x - a.x), a.y + part * (b.y - a.y), a.z + part * (b.z - a.z));
+}
+fn progress(home: array<real, 6>, target_: array<real, 6>, x: real, z: real) -> real {
+  let wx = target_[0] - home[0];
+  let wz = target_[1] - home[1];
+  let size = wx * wx + wz * wz;
+  if (size < 0.0001) {
+    return 1.0;
+  }
+  return lesser(greater(((x - home[0]) * wx + (z - home[1]) * wz) / size, 0.0), 1.0);
+}
+fn smooth_step(x: real) -> real {
+  return x * x * (3.0 - 2.0 * x);
+}
+fn looks(ahead: vec2<real>, x: real, z: real) -> real {
+  let left = sqrt(x * x + z * z);
+  return lesser(greater(ahead.x, ahead.y * left), left);
+}
+fn above(height: real, plane: real, foot: real, slack: real) -> real {
+  return height + lesser(0.3 * greater(height - plane, 0.0), 0.03) - plane - foot - 0.6 * slack;
+}
+fn hurdle(vectors_at: i32, at: i32, most: real, ground: array<real, 6>, heel: vec3<real>, toe: vec3<real>, x: real, z: real, further: real) -> real {
+  let low = plane_height(ground, heel.x, heel.z);
+  let high = plane_height(ground, toe.x, toe.z);
+  let near = greater(looks(vec2<real>(0.08, 0.08), x, z) - further, 0.0);
+  let far = greater(looks(vec2<real>(0.18, 0.2), x, z) - further, 0.0);
+  var need = above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at])), most), low, heel.y, 0.0);
+  need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 1])), most), high, toe.y, 0.0));
+  need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 2])), most), high, toe.y, near));
+  need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 3])), most), high, toe.y, far));
+  return greater(need, 0.0);
+}
+fn put_plane(kept_at: i32, kept_size: i32, at: i32, plane: array<real, 6>) {
+  memory[memory_row + kept_at + at] = f32(plane[0]);
+  memory[memory_row + kept_at + at + 1] = f32(plane[1]);
+  memory[memory_row + kept_at + at + 2] = f32(plane[2]);
+  memory[memory_row + kept_at + at + 3] = f32(plane[3]);
+  memory[memory_row + kept_at + at + 4] = f32(plane[4]);
+  memory[memory_row + kept_at + at + 5] = f32(plane[5]);
+}
+fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, here: i32, ball: vec3<real>, u: vec2<real>, heel: vec3<real>, toe: vec3<real>) {
   let header = program[batch.ints + legs_1 + 5];
-  if (!is_finite(f32(height + normal.x + normal.y + normal.z))) {
-    height = 0.0;
-    normal = vec3<real>(0.0, 1.0, 0.0);
+  let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
+  let move_ = vector_at(vectors_at, header + 2);
+  let turn = vec4<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 5])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 6])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 7])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 8])));
+  let t_1 = landing(vectors_at, here, header);
+  let lands_x = t_1.x;
+  let lands_z = t_1.y;
+  let swinging = swings(lands_x, lands_z);
+  let most = real(bitcast<f32>(program[batch.floats + legs_2 + 6])) + sqrt(lands_x * lands_x + lands_z * lands_z);
+  let known = real(memory[memory_row + kept_at + old + 10]) != 0.0 && abs(move_.x) + abs(move_.z) < 2.0 && abs(move_.y) < 2.0 * real(bitcast<f32>(program[batch.floats + legs_2 + 6]));
+  let goes = swinging || !known || real(memory[memory_row + kept_at + old + 40]) > 0.01;
+  let t_2 = support(vectors_at, here + 4, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15]))), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])), most, real(bitcast<f32>(program[batch.floats + legs_2 + 8])), goes);
+  let found = t_2.x;
+  let height = t_2.y;
+  let along = t_2.z;
+  let side = t_2.w;
+  let ahead = t_2.a;
+  let front = t_2.b;
+  let back = t_2.c;
+  var at = sloped(ball.x + lands_x, ball.z + lands_z, height, along, side, u, real(bitcast<f32>(program[batch.floats + legs_2 + 8])));
+  var lands = vec3<real>(ahead, front, back);
+  let left = left_after(dt, real(bitcast<f32>(program[batch.floats + legs_2 + 7])));
+  var home = at;
+  var leaves = lands;
+  if (known) {
+    let was = carried(plane_at(kept_at, kept_size, old + 21), move_, turn);
+    let had = legs_vector_at(kept_at, kept_size, old + 40);
+    if (swinging && real(memory[memory_row + kept_at + old + 27]) == 0.0) {
+      home = was;
+      leaves = had;
+    } else {
+      let higher = at[2] > plane_height(was, at[0], at[1]);
+      let t2 = at;
+      var t1: real;
+      if (higher) {
+        t1 = left_after(dt, 0.1 * real(bitcast<f32>(program[batch.floats + legs_2 + 7])));
+      } else {
+        t1 = left;
+      }
+      at = towards(was, t2, t1);
+      if (!found && abs(at[2]) < 0.0001) {
+        at = array<real, 6>(at[0], at[1], 0.0, 0.0, 1.0, 0.0);
+      }
+      lands = between(lands, had, left);
+      home = at;
+      leaves = lands;
+      if (swinging) {
+        home = carried(plane_at(kept_at, kept_size, old + 15), move_, turn);
+        leaves = legs_vector_at(kept_at, kept_size, old + 37);
+      }
+    }
   }
-  height = lesser(greater(height, -real(bitcast<f32>(program[batch.floats + legs_2 + 6]))), real(bitcast<f32>(program[batch.floats + legs_2 + 6])));
-  normal = turned_towards(vec3<real>(0.0, 1.0, 0.0), unit_or(normal, vec3<real>(0.0, 1.0, 0.0)), real(bitcast<f32>(program[batch.floats + legs_2 + 8])));
-  if (real(memory[memory_row + kept_at + old + 14]) != 0.0 && real(bitcast<f32>(program[batch.floats + legs_2 + 7])) > 0.0) {
-    let left = left_after(greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0), real(bitcast<f32>(program[batch.floats + legs_2 + 7])));
-    let turn = vec4<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 5])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 6])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 7])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 8])));
-    let was = turned(turn, legs_vector_at(kept_at, old + 11));
-    let there = turned(turn, vec3<real>(real(memory[memory_row + kept_at + old + 19]), 0.0, real(memory[memory_row + kept_at + old + 19 + 1])));
-    let x = p.x - there.x - real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 2]));
-    let z = p.z - there.z - real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 4]));
-    var before = real(memory[memory_row + kept_at + old + 10]) + real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 3])) - (was.x * x + was.z * z) / greater(was.y, 0.2);
-    before = lesser(greater(before, -real(bitcast<f32>(program[batch.floats + legs_2 + 6]))), real(bitcast<f32>(program[batch.floats + legs_2 + 6])));
-    height = height + left * (before - height);
-    normal = unit_or(vec3<real>(normal.x + left * (was.x - normal.x), normal.y + left * (was.y - normal.y), normal.z + left * (was.z - normal.z)), vec3<real>(0.0, 1.0, 0.0));
+  var t3: real;
+  if (swinging) {
+    t3 = progress(home, at, ball.x, ball.z);
+  } else {
+    t3 = 1.0;
   }
-  memory[memory_row + kept_at + new_ + 10] = f32(height);
-  memory[memory_row + kept_at + new_ + 19] = f32(p.x);
-  memory[memory_row + kept_at + new_ + 19 + 1] = f32(p.z);
-  put_vector(kept_at, new_ + 11, normal);
+  let part = t3;
+  let eased = smooth_step(part);
+  let stands = between(leaves, lands, eased);
+  let x = ball.x + stands.x * u.x;
+  let z = ball.z + stands.x * u.y;
+  let n = unit_or(between(vec3<real>(home[3], home[4], home[5]), vec3<real>(at[3], at[4], at[5]), eased), vec3<real>(0.0, 1.0, 0.0));
+  let first = plane_height(home, x, z);
+  let ground = array<real, 6>(x, z, first + part * (plane_height(at, x, z) - first), n.x, n.y, n.z);
+  var flat = lands.z * eased;
+  if (heel.y > ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13]))) {
+    var t4: real;
+    if (swinging) {
+      t4 = leaves.y * (1.0 - smooth_step(lesser(8.0 * part, 1.0)));
+    } else {
+      t4 = lands.y;
+    }
+    flat = t4;
+  }
+  var need: real = 0.0;
+  var over: real = 0.0;
+  if (swinging) {
+    let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13]));
+    let up = flat * (ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])) - heel.y);
+    let low_toe = vec3<real>(toe.x, toe.y - greater(up, 0.0) * (1.0 + real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])) / long), toe.z);
+    let low_heel = vec3<real>(heel.x, heel.y + lesser(up, 0.0), heel.z);
+    need = hurdle(vectors_at, here + 9, most, ground, low_heel, low_toe, lands_x, lands_z, stands.x);
+    over = need;
+  }
+  var lift = need;
+  if (known) {
+    let fades = 1.0 - smooth_step(lesser(greater(4.0 * part - 3.0, 0.0), 1.0));
+    over = greater(need, real(memory[memory_row + kept_at + old + 29]) * left);
+    let goal = greater(need, over * fades);
+    let lifted = real(memory[memory_row + kept_at + old + 28]);
+    lift = goal + left_after(dt, select(real(0.5), real(0.1), lifted < goal) * real(bitcast<f32>(program[batch.floats + legs_2 + 7]))) * (lifted - goal);
+    if (lift > need) {
+      lift = greater(need, lesser(lift, over * fades));
+    }
+  }
+  put_plane(kept_at, kept_size, new_ + 15, home);
+  put_plane(kept_at, kept_size, new_ + 21, at);
+  put_plane(kept_at, kept_size, new_ + 30, array<real, 6>(ground[0], ground[1], ground[2] + greater(lift, 0.0), n.x, n.y, n.z));
+  memory[memory_row + kept_at + new_ + 27] = f32(select(real(0.0), greater(part, 1e-06), swinging));
+  memory[memory_row + kept_at + new_ + 28] = f32(lift);
+  memory[memory_row + kept_at + new_ + 29] = f32(over);
+  memory[memory_row + kept_at + new_ + 36] = f32(flat);
+  put_vector(kept_at, kept_size, new_ + 37, leaves);
+  put_vector(kept_at, kept_size, new_ + 40, lands);
+}
+fn body_slope(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32, u: vec2<real>) -> real {
+  var ways: real = 0.0;
+  var heights: real = 0.0;
+  var squares: real = 0.0;
+  var both: real = 0.0;
+  let t1 = program[batch.ints + legs_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    let plane = at + 43 * k + 21;
+    let way = real(memory[memory_row + kept_at + plane]) * u.x + real(memory[memory_row + kept_at + plane + 1]) * u.y;
+    let height = real(memory[memory_row + kept_at + plane + 2]);
+    ways = ways + way;
+    heights = heights + height;
+    squares = squares + way * way;
+    both = both + way * height;
+  }
+  let n = 1.0 * real(program[batch.ints + legs_1 + 1]);
+  let spread = squares - ways * ways / n;
+  let slope = select(real(0.0), (both - ways * heights / n) / spread, spread > 0.0001);
+  return lesser(greater(slope, -real(bitcast<f32>(program[batch.floats + legs_2 + 8]))), real(bitcast<f32>(program[batch.floats + legs_2 + 8])));
+}
+fn steepness(kept_at: i32, kept_size: i32, plane: i32, x: real, z: real) -> real {
+  return -(real(memory[memory_row + kept_at + plane + 3]) * x + real(memory[memory_row + kept_at + plane + 5]) * z) / greater(real(memory[memory_row + kept_at + plane + 4]), 0.2);
+}
+fn foothold_line(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32, root: vec3<real>, x: real, z: real, further: real, body: real) -> vec2<real> {
+  var behind: real = -1000000000.0;
+  var ahead: real = 1000000000.0;
+  var low: real = 0.0;
+  var high: real = 0.0;
+  var last: real = 0.0;
+  var next: real = 0.0;
+  let t1 = program[batch.ints + legs_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 13]));
+    let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 14]));
+    var plane = at + 43 * k + 21;
+    var away_x = real(memory[memory_row + kept_at + plane]) - root.x;
+    var away_z = real(memory[memory_row + kept_at + plane + 1]) - root.z;
+    var way = (away_x - hip_x) * x + (away_z - hip_z) * z - further;
+    var height = real(memory[memory_row + kept_at + plane + 2]) - steepness(kept_at, kept_size, plane, z, -x) * (away_x * z - away_z * x);
+    height = height - body * (hip_x * x + hip_z * z);
+    if (way <= 0.0 && way > behind) {
+      behind = way;
+      low = height;
+      last = steepness(kept_at, kept_size, plane, x, z);
+    }
+    if (way > 0.0 && way < ahead) {
+      ahead = way;
+      high = height;
+      next = steepness(kept_at, kept_size, plane, x, z);
+    }
+    plane = at + 43 * k + 15;
+    away_x = real(memory[memory_row + kept_at + plane]) - root.x;
+    away_z = real(memory[memory_row + kept_at + plane + 1]) - root.z;
+    way = (away_x - hip_x) * x + (away_z - hip_z) * z - further;
+    height = real(memory[memory_row + kept_at + plane + 2]) - steepness(kept_at, kept_size, plane, z, -x) * (away_x * z - away_z * x);
+    height = height - body * (hip_x * x + hip_z * z);
+    if (way <= 0.0 && way > behind) {
+      behind = way;
+      low = height;
+      last = steepness(kept_at, kept_size, plane, x, z);
+    }
+    if (way > 0.0 && way < ahead) {
+      ahead = way;
+      high = height;
+      next = steepness(kept_at, kept_size, plane, x, z);
+    }
+  }
+  if (behind < -100000000.0) {
+    return vec2<real>(high - ahead * next, next);
+  }
+  if (ahead > 100000000.0) {
+    return vec2<real>(low - behind * last, last);
+  }
+  let span = greater(ahead - behind, 0.02);
+  return vec2<real>(low - behind / span * (high - low), (high - low) / span);
+}
+fn sprung(away: real, speed: real, dt: real, half_life: real) -> vec2<real> {
+  if (half_life <= 0.0) {
+    return vec2<real>(0.0, 0.0);
+  }
+  let rate = 1.6783469900166605 / half_life;
+  let push = speed + rate * away;
+  let left = real(power_of_e(f32(greater(-rate * dt, -80.0))));
+  return vec2<real>((away + push * dt) * left, (speed - rate * push * dt) * left);
+}
+fn follow_footholds(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, vectors_at: i32, at: i32, root: vec3<real>, u: vec2<real>, leg: real) {
+  let header = program[batch.ints + legs_1 + 5];
+  let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
+  let down = real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 3]));
+  var x = -real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 2]));
+  var z = -real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 4]));
+  let pace = sqrt(x * x + z * z);
+  var t1: vec2<real>;
+  if (pace > 0.1 * dt) {
+    t1 = vec2<real>(x / pace, z / pace);
+  } else {
+    t1 = u;
+  }
+  let t_1 = t1;
+  x = t_1.x;
+  z = t_1.y;
+  var level: real = 0.0;
+  var slope: real = 0.0;
+  var body: real = 0.0;
+  if (real(bitcast<f32>(program[batch.floats + legs_2 + 12])) != 0.0) {
+    body = body_slope(kept_at, kept_size, at, legs_1, legs_2, u);
+  }
+  let t_2 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, -2.0 * 0.11 * leg, body * (x * u.x + z * u.y));
+  var one = t_2.x;
+  var steep = t_2.y;
+  level = level + 0.2 * one;
+  slope = slope + 0.2 * steep;
+  let t_3 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, -1.0 * 0.11 * leg, body * (x * u.x + z * u.y));
+  one = t_3.x;
+  steep = t_3.y;
+  level = level + 0.2 * one;
+  slope = slope + 0.2 * steep;
+  let t_4 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, 0.0 * 0.11 * leg, body * (x * u.x + z * u.y));
+  one = t_4.x;
+  steep = t_4.y;
+  level = level + 0.2 * one;
+  slope = slope + 0.2 * steep;
+  let t_5 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, 1.0 * 0.11 * leg, body * (x * u.x + z * u.y));
+  one = t_5.x;
+  steep = t_5.y;
+  level = level + 0.2 * one;
+  slope = slope + 0.2 * steep;
+  let t_6 = foothold_line(kept_at, kept_size, at, legs_1, legs_2, root, x, z, 2.0 * 0.11 * leg, body * (x * u.x + z * u.y));
+  one = t_6.x;
+  steep = t_6.y;
+  level = level + 0.2 * one;
+  slope = slope + 0.2 * steep;
+  var rise = level;
+  var speed: real = 0.0;
+  var lean = real(bitcast<f32>(program[batch.floats + legs_2 + 11])) * real(angle_of(f32(slope), f32(1.0)));
+  var leans: real = 0.0;
+  if (real(bitcast<f32>(program[batch.floats + legs_2 + 12])) != 0.0) {
+    lean = -real(angle_of(f32(body), f32(1.0)));
+  }
+  if (real(memory[memory_row + kept_at + old + 8]) != 0.0 && abs(level - real(memory[memory_row + kept_at + old + 2]) - down) < real(bitcast<f32>(program[batch.floats + legs_2 + 6]))) {
+    rise = real(memory[memory_row + kept_at + old]) + down;
+    speed = real(memory[memory_row + kept_at + old + 1]);
+    leans = real(memory[memory_row + kept_at + old + 7]);
+    if (dt > 0.0) {
+      let fastest = 1.0 * pace + 0.05 * dt;
+      let climbs = lesser(greater(level - real(memory[memory_row + kept_at + old + 2]) - down, -fastest), fastest) / dt;
+      let t_7 = sprung(rise - level + climbs * dt, speed - climbs, dt, real(bitcast<f32>(program[batch.floats + legs_2 + 10])));
+      rise = t_7.x;
+      speed = t_7.y;
+      rise = rise + level;
+      speed = speed + climbs;
+      let t_8 = sprung(real(memory[memory_row + kept_at + old + 6]) - lean, leans, dt, 2.0 * real(bitcast<f32>(program[batch.floats + legs_2 + 10])));
+      let more = t_8.x;
+      leans = t_8.y;
+      lean = lean + more;
+    } else {
+      lean = real(memory[memory_row + kept_at + old + 6]);
+    }
+  }
+  memory[memory_row + kept_at + new_] = f32(rise);
+  memory[memory_row + kept_at + new_ + 1] = f32(speed);
+  memory[memory_row + kept_at + new_ + 2] = f32(level);
+  memory[memory_row + kept_at + new_ + 6] = f32(lean);
+  memory[memory_row + kept_at + new_ + 7] = f32(leans);
+}
+fn lean_joint(top: i32, joint: i32, angle: real, u: vec2<real>) {
+  let above = model_rotation(top, program[batch.parents + joint]);
+  let mine = multiplied(above, local_rotation(top, joint));
+  let turn = multiplied(about(vec3<real>(u.y, 0.0, -u.x), angle), mine);
+  put_rotation(top, joint, multiplied(conjugated(above), turn), 1.0);
+}
+fn fall_ahead(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32) -> real {
+  var part: real;
+  var fall: real = 0.0;
+  if (program[batch.ints + legs_1 + 1] == 2) {
+    var here = at;
+    var other = at + 43;
+    if (real(memory[memory_row + kept_at + here + 27]) > 0.0 && real(memory[memory_row + kept_at + other + 27]) == 0.0) {
+      part = smooth_step(lesser(2.0 * real(memory[memory_row + kept_at + here + 27]), 1.0));
+      fall = greater(fall, part * (real(memory[memory_row + kept_at + other + 21 + 2]) - real(memory[memory_row + kept_at + here + 21 + 2])));
+    }
+    here = at + 43;
+    other = at;
+    if (real(memory[memory_row + kept_at + here + 27]) > 0.0 && real(memory[memory_row + kept_at + other + 27]) == 0.0) {
+      part = smooth_step(lesser(2.0 * real(memory[memory_row + kept_at + here + 27]), 1.0));
+      fall = greater(fall, part * (real(memory[memory_row + kept_at + other + 21 + 2]) - real(memory[memory_row + kept_at + here + 21 + 2])));
+    }
+  }
+  return fall;
+}
+fn follow_drop(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, vectors_at: i32, short_given: real) {
+  var short = short_given;
+  let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + program[batch.ints + legs_1 + 5] + 1])), 0.0);
+  var drop = short;
+  var drops: real = 0.0;
+  if (real(memory[memory_row + kept_at + old + 8]) != 0.0) {
+    short = greater(short, real(memory[memory_row + kept_at + old + 3]) * left_after(dt, 0.8));
+    let t_1 = sprung(real(memory[memory_row + kept_at + old + 4]) - short, real(memory[memory_row + kept_at + old + 5]), dt, 1.5 * real(bitcast<f32>(program[batch.floats + legs_2 + 10])));
+    drop = t_1.x;
+    drops = t_1.y;
+    drop = drop + short;
+  }
+  memory[memory_row + kept_at + new_ + 3] = f32(short);
+  memory[memory_row + kept_at + new_ + 4] = f32(drop);
+  memory[memory_row + kept_at + new_ + 5] = f32(drops);
+  memory[memory_row + kept_at + new_ + 8] = f32(1.0);
 }
 fn legs_legs_vector_at(at: i32) -> vec3<real> {
   return vec3<real>(real(scratch[room + batch.matrices + at]), real(scratch[room + batch.matrices + at + 1]), real(scratch[room + batch.matrices + at + 2]));
+}
+fn mixed(a: vec4<real>, b: vec4<real>, part: real) -> vec4<real> {
+  let side = select(-part, part, a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w >= 0.0);
+  let keep = 1.0 - part;
+  let x = keep * a.x + side * b.x;
+  let y = keep * a.y + side * b.y;
+  let z = keep * a.z + side * b.z;
+  let w = keep * a.w + side * b.w;
+  let size = sqrt(x * x + y * y + z * z + w * w);
+  return vec4<real>(x / size, y / size, z / size, w / size);
 }
 fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   var upper: i32;
   var mid: i32;
   var tip: i32;
+  var g: i32;
+  var f: array<real, 33>;
   var hip: vec3<real>;
+  var p: vec3<real>;
   var q: vec4<real>;
   var reach: real;
   var goal: vec3<real>;
   var turn: vec4<real>;
+  var pitched: vec3<real>;
+  var kept_at: i32;
+  var kept_size: i32;
+  var old: i32;
+  var new_: i32;
+  var heel: vec3<real>;
+  var x: real;
+  var z: real;
   let vectors_at = n * batch.vectors;
   let legs_1 = at;
   let legs_2 = program[batch.ints + at];
@@ -961,96 +1539,187 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   let v = program[batch.ints + legs_1 + 3];
   let memory_ = program[batch.ints + legs_1 + 4];
   let what = program[batch.ints + legs_1 + 6];
-  let size = 21 * count;
+  let size = 43 * count + 9;
   if (memory_ >= 0 && time < 1.0) {
     limbs_ready_states(n * batch.memory, memory_, size, real(bitcast<f32>(program[batch.first_vector + vectors_at + program[batch.ints + legs_1 + 5]])));
   }
-  var lowest: real = 1000000000.0;
+  var root = vec3<real>(0.0, 0.0, 0.0);
+  var u = vec2<real>(0.0, 1.0);
+  var short: real = -1000000000.0;
   for (var k = 0; k < count; k++) {
-    upper = program[batch.ints + legs_1 + k + 7];
-    mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 7];
-    tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 7];
-    let here = v + 3 + 5 * k;
-    let g = 12 * k;
-    hip = model_place(top, upper);
-    let knee = model_place(top, mid);
-    let p = model_place(top, tip);
-    q = model_rotation(top, tip);
+    upper = program[batch.ints + legs_1 + k + 8];
+    mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 8];
+    tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8];
+    let here = v + 3 + 13 * k;
+    g = 16 * k;
+    f = limb_frames(top, upper, mid, tip);
+    hip = vec3<real>(f[0], f[1], f[2]);
+    let knee = vec3<real>(f[3], f[4], f[5]);
+    p = vec3<real>(f[6], f[7], f[8]);
+    q = vec4<real>(f[29], f[30], f[31], f[32]);
     reach = greater(length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee))));
     goal = p;
     turn = vec4<real>(0.0, 0.0, 0.0, 1.0);
-    var height: real = 0.0;
+    pitched = goal;
+    var pitch = turn;
+    if (floor_rest(what, 2) == 1 || what >= 4) {
+      root = model_place(top, root_above(upper));
+    }
     if (floor_rest(what, 2) == 1) {
-      let root = model_place(top, root_above(upper));
-      let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 10]));
-      let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 11]));
+      let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 13]));
+      let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 14]));
       goal = strode(p, root, hip_x, hip_z, real(bitcast<f32>(program[batch.first_vector + vectors_at + v])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 2])));
     }
     if (memory_ >= 0) {
-      let kept_at = n * batch.memory;
-      let old = memory_ + 1 + 21 * k;
-      let new_ = memory_ + 1 + size + 21 * k;
+      kept_at = n * batch.memory;
+      kept_size = batch.memory;
+      old = memory_ + 1 + 43 * k;
+      new_ = memory_ + 1 + size + 43 * k;
       if (floor_rest(what, 4) >= 2) {
         if (time < 1.0) {
-          hold(kept_at, old, new_, legs_1, legs_2, k, vectors_at, real(bitcast<f32>(program[batch.first_vector + vectors_at + here])), goal, q);
+          hold(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, real(bitcast<f32>(program[batch.first_vector + vectors_at + here])), goal, q);
         }
         goal = vec3<real>(goal.x + real(memory[memory_row + kept_at + new_ + 6]), goal.y, goal.z + real(memory[memory_row + kept_at + new_ + 6 + 1]));
         turn = about(vec3<real>(0.0, 1.0, 0.0), real(memory[memory_row + kept_at + new_ + 8]));
       }
+      pitched = goal;
+      pitch = turn;
       if (what >= 4) {
+        let turned_q = multiplied(turn, q);
+        u = heading(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 15]))));
+        let ball = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))));
         if (time < 1.0) {
-          settle(kept_at, old, new_, legs_1, legs_2, vectors_at, here, goal);
+          let moved = minus(goal, p);
+          let t_1 = landing(vectors_at, here, program[batch.ints + legs_1 + 5]);
+          let lands_x = t_1.x;
+          let lands_z = t_1.y;
+          var toe = goal;
+          if (swings(lands_x, lands_z)) {
+            toe = plus(model_point(top, program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))), moved);
+          }
+          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])))));
+          follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, ball, u, heel, toe);
         }
-        let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), legs_vector_at(kept_at, new_ + 11), vec3<real>(0.0, 1.0, 0.0));
-        height = real(memory[memory_row + kept_at + new_ + 10]);
-        goal = plus(vec3<real>(goal.x, height, goal.z), turned(tilt, vec3<real>(0.0, goal.y, 0.0)));
+        let ground = plane_at(kept_at, kept_size, new_ + 30);
+        let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), vec3<real>(ground[3], ground[4], ground[5]), vec3<real>(0.0, 1.0, 0.0));
+        var over = vec3<real>(goal.x - ball.x, goal.y, goal.z - ball.z);
+        let spot = vec3<real>(ground[0], ground[2], ground[1]);
+        pitched = plus(spot, turned(tilt, over));
+        pitch = multiplied(tilt, turn);
+        if (real(memory[memory_row + kept_at + new_ + 36]) > 0.0) {
+          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])))));
+          let down = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])) - heel.y;
+          let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13]));
+          let across = sqrt(greater(long * long - down * down, 0.0));
+          let level = about(vec3<real>(u.y, 0.0, -u.x), real(memory[memory_row + kept_at + new_ + 36]) * real(angle_of(f32(down), f32(across))));
+          let back = select(real(0.0), across, down > 0.0);
+          let pivot = vec3<real>(-back * u.x, 0.0, -back * u.y);
+          let t1 = plus(pivot, turned(level, minus(over, pivot)));
+          let t2 = multiplied(level, turn);
+          over = t1;
+          turn = t2;
+        }
+        goal = plus(spot, turned(tilt, over));
         turn = multiplied(tilt, turn);
       }
       if (time < 1.0) {
-        memory[memory_row + kept_at + new_ + 14] = f32(1.0);
+        memory[memory_row + kept_at + new_ + 10] = f32(1.0);
       }
+    } else {
+      pitched = goal;
+      pitch = turn;
     }
-    lowest = lesser(lowest, height);
     scratch[room + batch.matrices + g] = f32(p.x + weight * (goal.x - p.x));
+    scratch[room + batch.matrices + g + 8] = f32(p.x + weight * (pitched.x - p.x));
     scratch[room + batch.matrices + g + 1] = f32(p.y + weight * (goal.y - p.y));
+    scratch[room + batch.matrices + g + 8 + 1] = f32(p.y + weight * (pitched.y - p.y));
     scratch[room + batch.matrices + g + 2] = f32(p.z + weight * (goal.z - p.z));
-    let t_1 = turn;
-    scratch[room + batch.matrices + g + 3] = f32(t_1.x);
-    scratch[room + batch.matrices + g + 4] = f32(t_1.y);
-    scratch[room + batch.matrices + g + 5] = f32(t_1.z);
-    scratch[room + batch.matrices + g + 6] = f32(t_1.w);
+    scratch[room + batch.matrices + g + 8 + 2] = f32(p.z + weight * (pitched.z - p.z));
+    let t_2 = turn;
+    scratch[room + batch.matrices + g + 3] = f32(t_2.x);
+    scratch[room + batch.matrices + g + 4] = f32(t_2.y);
+    scratch[room + batch.matrices + g + 5] = f32(t_2.z);
+    scratch[room + batch.matrices + g + 6] = f32(t_2.w);
+    let t_3 = pitch;
+    scratch[room + batch.matrices + g + 11] = f32(t_3.x);
+    scratch[room + batch.matrices + g + 12] = f32(t_3.y);
+    scratch[room + batch.matrices + g + 13] = f32(t_3.z);
+    scratch[room + batch.matrices + g + 14] = f32(t_3.w);
+    x = real(scratch[room + batch.matrices + g + 8]) - hip.x;
+    z = real(scratch[room + batch.matrices + g + 10]) - hip.z;
     scratch[room + batch.matrices + g + 7] = f32(reach);
+    short = greater(short, hip.y - real(scratch[room + batch.matrices + g + 9]) - sqrt(greater(reach * reach - x * x - z * z, 0.0)));
   }
   let pelvis = program[batch.ints + legs_1 + 2];
   if (pelvis >= 0) {
-    var rise = weight * greater(lowest, 0.0);
-    var drop: real = 0.0;
-    for (var k = 0; k < count; k++) {
-      hip = model_place(top, program[batch.ints + legs_1 + k + 7]);
-      goal = legs_legs_vector_at(12 * k);
-      reach = real(scratch[room + batch.matrices + 12 * k + 7]);
-      let x = goal.x - hip.x;
-      let z = goal.z - hip.z;
-      drop = greater(drop, hip.y + rise - goal.y - sqrt(greater(reach * reach - x * x - z * z, 0.0)));
+    var rise: real = 0.0;
+    if (what >= 4 && memory_ >= 0) {
+      kept_at = n * batch.memory;
+      kept_size = batch.memory;
+      old = memory_ + 1 + 43 * count;
+      new_ = memory_ + 1 + size + 43 * count;
+      if (time < 1.0) {
+        follow_footholds(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, memory_ + 1 + size, root, u, real(scratch[room + batch.matrices + 7]));
+      }
+      let lean = weight * real(memory[memory_row + kept_at + new_ + 6]);
+      rise = weight * real(memory[memory_row + kept_at + new_]);
+      if (real(bitcast<f32>(program[batch.floats + legs_2 + 12])) != 0.0) {
+        let away = minus(model_place(top, pelvis), root);
+        rise = rise - real(sine(f32(lean))) / real(cosine_of(f32(lean))) * (away.x * u.x + away.z * u.y);
+        lean_joint(top, pelvis, lean, u);
+        short = -1000000000.0;
+        for (var k = 0; k < count; k++) {
+          hip = model_place(top, program[batch.ints + legs_1 + k + 8]);
+          g = 16 * k;
+          x = real(scratch[room + batch.matrices + g + 8]) - hip.x;
+          z = real(scratch[room + batch.matrices + g + 10]) - hip.z;
+          reach = real(scratch[room + batch.matrices + g + 7]);
+          short = greater(short, hip.y - real(scratch[room + batch.matrices + g + 9]) - sqrt(greater(reach * reach - x * x - z * z, 0.0)));
+        }
+      } else {
+        if (program[batch.ints + legs_1 + 7] >= 0 && abs(lean) > 1e-06) {
+          lean_joint(top, program[batch.ints + legs_1 + 7], lean, u);
+        }
+      }
+      if (time < 1.0) {
+        short = greater(short + rise, 0.5 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
+        follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, greater(short, 0.0));
+      }
+      rise = rise - weight * lesser(real(memory[memory_row + kept_at + new_ + 4]), real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
+    } else {
+      rise = -lesser(greater(short, 0.0), weight * real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
     }
-    rise = rise - lesser(drop, weight * real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
     if (abs(rise) > 1e-06) {
       move_joint(top, pelvis, vec3<real>(0.0, rise, 0.0));
     }
   }
   for (var k = 0; k < count; k++) {
-    upper = program[batch.ints + legs_1 + k + 7];
-    mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 7];
-    tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 7];
-    q = model_rotation(top, tip);
-    goal = legs_legs_vector_at(12 * k);
-    if (length_of(minus(goal, model_place(top, tip))) > 1e-06) {
-      solve_limb(top, upper, mid, tip, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + legs_2])), true, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 10])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 11])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 12]))), false, vec3<real>(0.0, 1.0, 0.0), 1.0);
+    upper = program[batch.ints + legs_1 + k + 8];
+    mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 8];
+    tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8];
+    goal = legs_legs_vector_at(16 * k);
+    g = 16 * k;
+    f = limb_frames(top, upper, mid, tip);
+    hip = vec3<real>(f[0], f[1], f[2]);
+    p = vec3<real>(f[6], f[7], f[8]);
+    var over_tip = vec4<real>(f[25], f[26], f[27], f[28]);
+    q = vec4<real>(f[29], f[30], f[31], f[32]);
+    turn = vec4<real>(real(scratch[room + batch.matrices + g + 3]), real(scratch[room + batch.matrices + g + 4]), real(scratch[room + batch.matrices + g + 5]), real(scratch[room + batch.matrices + g + 6]));
+    if (what >= 4) {
+      pitched = legs_legs_vector_at(g + 8);
+      let far = length_of(minus(goal, hip));
+      let near = length_of(minus(pitched, hip));
+      if (far > real(scratch[room + batch.matrices + g + 7]) && far > near + 1e-06) {
+        let part = lesser(greater((real(scratch[room + batch.matrices + g + 7]) - near) / (far - near), 0.0), 1.0);
+        goal = between(pitched, goal, part);
+        turn = mixed(vec4<real>(real(scratch[room + batch.matrices + g + 11]), real(scratch[room + batch.matrices + g + 12]), real(scratch[room + batch.matrices + g + 13]), real(scratch[room + batch.matrices + g + 14])), turn, part);
+      }
     }
-    turn = vec4<real>(real(scratch[room + batch.matrices + 12 * k + 3]), real(scratch[room + batch.matrices + 12 * k + 4]), real(scratch[room + batch.matrices + 12 * k + 5]), real(scratch[room + batch.matrices + 12 * k + 6]));
+    if (length_of(minus(goal, p)) > 1e-06) {
+      over_tip = solve_framed(top, upper, mid, tip, f, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + legs_2])), true, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 15]))), false, vec3<real>(0.0, 1.0, 0.0), 1.0);
+    }
     if (turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0) {
-      let above = model_rotation(top, program[batch.parents + tip]);
-      put_rotation(top, tip, multiplied(conjugated(above), multiplied(turn, q)), weight);
+      put_rotation(top, tip, multiplied(conjugated(over_tip), multiplied(turn, q)), weight);
     }
   }
 }

@@ -18,7 +18,7 @@ from handmade import SQUARE, Fbx, flag
 
 import marrow as mw
 import marrow.io.fbx as fbx
-from marrow.errors import FormatError, ResourceLimitError
+from marrow.errors import FormatError, MissingExtraError, ResourceLimitError
 from marrow.io import reader_process, reader_worker
 from marrow.io.fbx import polygons
 from marrow.io.fbx.blocks import LENGTHS, Blocks
@@ -68,6 +68,23 @@ serve(module)
     walks = {"scene_walk", "mesh_walk", "material_walk", "stack_walk"}
     helpers = {"child_process", "blocks", "ufbx_binding", "ufbx_import", "keyed_properties"}
     assert own == {"marrow.io.reader_worker", *(f"marrow.io.fbx.{name}" for name in walks | helpers)}
+
+
+def test_files_called_ufbx_that_lie_in_the_way_are_passed_by(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "script").mkdir()
+    (tmp_path / "script" / "ufbx.py").write_text("raise SystemExit('this is not the library')")
+    (tmp_path / "data" / "ufbx").mkdir(parents=True)
+    for name in ("script", "data"):
+        monkeypatch.syspath_prepend(str(tmp_path / name))
+    assert mw.load(path, cache=False).meshes
+
+
+def test_a_library_that_is_not_installed_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_process, "_folder_of", lambda library: [])
+    with pytest.raises(MissingExtraError, match=r"^reading FBX files needs the package 'ufbx'"):
+        mw.load(path, cache=False)
 
 
 def test_an_idle_reader_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,15 +5,25 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
+
 from marrow.errors import ValidationError
 from marrow.graph.compiled import FunctionEntry
-from marrow.graph.contacts import contact_columns
+from marrow.graph.contacts import contact_columns, landing_columns
 from marrow.graph.ground_probes import GroundEntry
 from marrow.graph.nodes.base import AnyNode, Names, Node, Value
 from marrow.graph.nodes.function import compile_function
-from marrow.graph.nodes.legs import GROUND, HOLD, SOME_FOOT, compile_legs, find_legs
+from marrow.graph.nodes.legs import (
+    GROUND,
+    HOLD,
+    SOME_FOOT,
+    compile_legs,
+    find_legs,
+    find_spine,
+    has_legs_ahead,
+)
+from marrow.graph.soles import find_sole
 from marrow.graph.tables import Part, Place, seconds
-from marrow.kernels.operations.legs import LEG_VECTORS
 from marrow.model._validate import angle
 
 if TYPE_CHECKING:
@@ -95,21 +105,31 @@ class GroundQuery(Node, frozen=True):
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler
-        tips = tuple(c.joint(name, at.path) for name in self.feet)
-        entry = FunctionEntry(
-            at.path, "ground", (), ground=GroundEntry(tips, self.column, LEG_VECTORS, self.reach)
+        tips = [c.joint(name, at.path) for name in self.feet]
+        soles = [find_sole(c.character, tip) for tip in tips]
+        entry = GroundEntry(
+            np.array(tips, np.int64),
+            np.array([s.toes for s in soles], np.int64),
+            np.array([s.shape for s in soles]),
+            self.column,
+            self.reach,
         )
-        return compile_function(c, at, self.source, entry)
+        return compile_function(c, at, self.source, FunctionEntry(at.path, "ground", (), ground=entry))
 
 
 class FootPlacement(Node, frozen=True):
     """Puts `feet` (joints; left out: those of the body) on the ground that `animator.ground` tells of: what the pose
-    has above the plane y = 0 it then has above the ground. Feet tilt with the slope, up to `tilt` radians; the
-    `pelvis` (left out: the joint that carries the legs) comes down, up to `drop` metres, so that the lower foot can
-    be reached, and up where all feet do.
+    has above the plane y = 0 it then has above the ground.
 
-    Steps of more than `step` metres are cut off. Feet follow the ground with a half-life of `settle` seconds, so that
-    they do not jump at an edge. Legs may `stretch` by that factor."""
+    The ground is asked for below heel, ankle, ball and toes of the skin. Feet stand on the plane that these agree on and
+    tilt with it, up to `tilt` radians; where an edge is between them, on what is higher. A foot that swings goes from
+    what it left to where it will land, which the clips tell, and over what is in between. Steps of more than `step`
+    metres are walls and holes: feet stay as they are animated. Feet follow ground that changes with a half-life of
+    `settle` seconds.
+
+    The `pelvis` (left out: the joint that carries the legs) follows the feet on a critically damped spring with a
+    half-life of `ease` seconds, and comes down, up to `drop` metres, so that they can be reached; the spine leans by
+    `lean` of the slope. Legs may `stretch` by that factor. Put a `FootLock` below it where feet must not slide."""
 
     source: AnyNode
     feet: Names = ()
@@ -118,6 +138,8 @@ class FootPlacement(Node, frozen=True):
     tilt: float = math.radians(40)
     drop: float = 0.4
     settle: float = 0.04
+    ease: float = 0.1
+    lean: float = 0.25
     stretch: float = 1.02
     weight: Value = 1.0
 
@@ -130,11 +152,14 @@ class FootPlacement(Node, frozen=True):
         c, path = compiler, at.path
         legs = find_legs(c, self.feet, self.pelvis, path)
         tilt = angle(f"{path}.tilt", self.tilt, 0.0, math.pi / 2)
+        if not -1 <= self.lean <= 1:
+            raise ValidationError(f"{path}.lean: expected -1 to 1, got {self.lean}")
         c.header()
         names = tuple(c.skeleton.names[tip] for tip in legs.tips)
-        asked = GroundQuery(self.source, names, c.vectors + 4, 2 * self.step)
+        asked = GroundQuery(self.source, names, c.vectors + 3, 2 * self.step)
         return compile_legs(
             c, at, asked, self.weight, legs, GROUND, stretch=self.stretch, most_step=_metres(self.step, f"{path}.step"),
-            settle=seconds(self.settle, f"{path}.settle"), most_tilt=tilt,
-            most_drop=_metres(self.drop, f"{path}.drop"),
+            settle=seconds(self.settle, f"{path}.settle"), steepest=math.tan(min(tilt, 1.5)),
+            most_drop=_metres(self.drop, f"{path}.drop"), ease=seconds(self.ease, f"{path}.ease"), lean=self.lean,
+            spine=find_spine(c, legs), pitches=has_legs_ahead(c, legs), landings=landing_columns(c, legs),
         )  # fmt: skip

@@ -13,16 +13,27 @@ from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Names, Value
 from marrow.graph.nodes.procedural import compile_procedural
 from marrow.graph.nodes.two_bone_ik import bend_direction
+from marrow.graph.soles import find_sole, sole_points
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
-from marrow.kernels.operations.legs import LEG_SET, LEG_STATE, LEG_VECTORS
-from marrow.math import quaternion, transform
+from marrow.kernels.operations.footholds import NO_GROUND, PROBES
+from marrow.kernels.operations.legs import BODY_STATE, LEG_SET, LEG_STATE, LEG_VECTORS
 from marrow.model.skeleton import Skeleton
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
 
-__all__ = ["GROUND", "HOLD", "SOME_FOOT", "STRIDE", "Legs", "compile_legs", "find_legs", "sole_points"]
+__all__ = [
+    "GROUND",
+    "HOLD",
+    "SOME_FOOT",
+    "STRIDE",
+    "Legs",
+    "compile_legs",
+    "find_legs",
+    "find_spine",
+    "has_legs_ahead",
+]
 
 Array = NDArray[Any]
 STRIDE, HOLD, GROUND = 1, 2, 4
@@ -53,9 +64,10 @@ def find_legs(c: Compiler, feet: Names, pelvis: str | None, path: str) -> Legs:
     if not feet:
         from marrow.motion.rig import find_rig
 
-        chains = find_rig(skeleton).chains
-        for name, chain in chains.items():
-            if name.endswith("_leg") and len(chain) >= 3:
+        rig = find_rig(skeleton)
+        limbs = ("_leg", "_arm") if rig.kind == "quadruped" else ("_leg",)
+        for name, chain in rig.chains.items():
+            if name.endswith(limbs) and len(chain) >= 3:
                 found.append((chain[0], chain[1], chain[2]))
         if not found:
             raise ValidationError(
@@ -78,24 +90,26 @@ def find_legs(c: Compiler, feet: Names, pelvis: str | None, path: str) -> Legs:
     return Legs(tuple(found), common[0] if common else -1)
 
 
-def sole_points(skeleton: Skeleton, tip: int) -> tuple[Array, Array, float]:
-    """Heel and ball of a foot in the frame of its joint, from the rest pose: on the sole below the joint, and where
-    its foremost child is (the toes bend there); and how high that is over the sole. The same point where there is no
-    such child."""
-    rest = skeleton.rest_model.astype(np.float64)
-    place = rest[tip, :, 3]
-    children = skeleton.children(tip)
-    toe = place
-    if children:
-        toe = rest[
-            max(children, key=lambda j: float(np.linalg.norm(rest[j, [0, 2], 3] - place[[0, 2]]))), :, 3
-        ]
-    floor = min(0.0, float(toe[1])) if place[1] >= 0 else float(min(place[1], toe[1]))
-    _, rotation, _ = transform.decompose(rest[tip])
-    back = quaternion.conjugate(rotation)
-    heel = np.array([place[0], floor, place[2]]) - place
-    ball = toe - place if children else heel
-    return quaternion.rotate(back, heel), quaternion.rotate(back, ball), float(place[1] + ball[1]) - floor
+def find_spine(c: Compiler, legs: Legs) -> int:
+    """The joint that carries the upper body of who walks upright: below the pelvis, above no leg. -1: none."""
+    skeleton = c.skeleton
+    if legs.pelvis < 0 or len(legs.joints) != 2:
+        return -1
+    legged = {j for upper, _, _ in legs.joints for j in (upper, *skeleton.ancestors(upper))}
+    high = skeleton.rest_model[:, 1, 3]
+    found = [
+        j
+        for j in skeleton.children(legs.pelvis)
+        if j not in legged
+        and high[[j, *skeleton.descendants(j).tolist()]].max() > high[legs.pelvis] + 0.2 * high.max()
+    ]
+    return int(found[0]) if len(found) == 1 else -1
+
+
+def has_legs_ahead(c: Compiler, legs: Legs) -> bool:
+    """Whether some legs are ahead of others, as on four-legged bodies: these pitch with the ground."""
+    places = np.array([c.skeleton.rest_model[upper, :, 3] for upper, _, _ in legs.joints])
+    return legs.pelvis >= 0 and bool(np.ptp(places[:, 2]) > 0.3 * abs(float(places[:, 1].mean())))
 
 
 def over_root(skeleton: Skeleton, joint: int) -> list[float]:
@@ -116,6 +130,7 @@ def compile_legs(
     stretch: float,
     stride: list[int] | None = None,
     contacts: list[int] | None = None,
+    landings: list[tuple[int, int, int]] | None = None,
     radius: float = 0.0,
     let_go: float = 0.0,
     slow: float = 0.0,
@@ -123,8 +138,12 @@ def compile_legs(
     most_turn: float = 0.0,
     most_step: float = 0.0,
     settle: float = 0.0,
-    most_tilt: float = 0.0,
+    steepest: float = 0.0,
     most_drop: float = 0.0,
+    ease: float = 0.0,
+    lean: float = 0.0,
+    spine: int = -1,
+    pitches: bool = False,
     **travel: Any,
 ) -> Part:
     """A node that moves the feet of `source`: see `kernels.operations.legs` for what the numbers mean."""
@@ -133,13 +152,17 @@ def compile_legs(
         raise ValidationError(f"{path}.stretch: expected a factor from 1 to 2, got {stretch}")
     count = len(legs.joints)
     keeps = what & (HOLD | GROUND)
-    memory, header = (c.keep_state(1 + 2 * LEG_STATE * count), c.header()) if keeps else (-1, 0)
+    memory, header = (
+        (c.keep_state(1 + 2 * (LEG_STATE * count + BODY_STATE)), c.header()) if keeps else (-1, 0)
+    )
     constant = c.builder.value
     refs = stride or [constant(v, path) for v in (1.0, 0.0, 1.0)]
     for k in range(count):
         down = contacts[k] if contacts else constant(0.0, path)
-        refs = [*refs, down, *(constant(v, path) for v in (0.0, 0.0, 1.0, 0.0))]
-    soles = [sole_points(c.skeleton, tip) for tip in legs.tips]
+        lands = landings[k] if landings else [constant(0.0, path)] * 3
+        refs = [*refs, down, *lands, *[constant(NO_GROUND, path)] * PROBES]
+    points = [sole_points(c.skeleton, tip) for tip in legs.tips]
+    soles = [find_sole(c.character, tip) for tip in legs.tips]
     upper, mid, tip = zip(*legs.joints)
     index = c.constants(
         LEG_SET,
@@ -157,16 +180,26 @@ def compile_legs(
         most_turn=most_turn,
         most_step=most_step,
         settle=settle,
-        most_tilt=most_tilt,
+        steepest=steepest,
         most_drop=most_drop,
+        ease=ease,
+        lean=lean,
+        spine=spine,
+        pitches=pitches,
         upper=upper,
         mid=mid,
         tip=tip,
         spare=[bend_direction(c.skeleton, *joints) for joints in legs.joints],
-        heel=[s[0] for s in soles],
-        ball=[s[1] for s in soles],
-        rest=[s[2] for s in soles],
+        heel=[p[0] for p in points],
+        ball=[p[1] for p in points],
+        rest=[p[2] for p in points],
         over=[over_root(c.skeleton, j) for j in upper],
+        forward=[s.forward for s in soles],
+        sole=[s.along for s in soles],
+        wide=[s.wide for s in soles],
+        back=[s.back for s in soles],
+        toes=[s.toes for s in soles],
+        front=[s.front for s in soles],
     )
     assert len(refs) == 3 + LEG_VECTORS * count
     return compile_procedural(c, at, source, weight, code=kernel.LEGS, index=index, refs=refs, **travel)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.errors import FormatError, MarrowError, ResourceLimitError
+from marrow.errors import FormatError, MarrowError, MissingExtraError, ResourceLimitError
 from marrow.io.fbx.caches import with_caches
 from marrow.io.fbx.completeness import check_complete, is_ascii
 from marrow.io.fbx.convert import Converted, convert
@@ -40,6 +40,8 @@ def read(source: Source, options: LoadOptions) -> Character:
         if error.path is not None:
             raise
         raise type(error)(error.message, path=source.path, place=error.place, remedy=error.remedy) from None
+    except MissingExtraError:
+        raise
     except (MarrowError, ValueError, OverflowError, IndexError, KeyError) as error:
         raise FormatError(f"does not fit together: {error}", path=source.path) from None
     except (MemoryError, RecursionError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from marrow.kernels.ik.work import GOAL
+from marrow.kernels.ik.work import GOAL, MOVES, TURNS
 from marrow.kernels.operations.spatial import multiplied, turned
 
 __all__ = ["bring_in", "bring_out"]
@@ -33,10 +33,6 @@ def get3(array, at):
 
 def get4(array, at):
     return (array[at], array[at + 16], array[at + 32], array[at + 48])
-
-
-def mean_scale(scale, n, j):
-    return (scale[n, j, 0] + scale[n, j, 1] + scale[n, j, 2]) / 3.0
 
 
 def bring_in(work, n, lane):
@@ -141,10 +137,10 @@ def bring_out(work, n, lane):
     """Writes what was found for pose `n`."""
     for i in range(1, len(work.joints)):
         j, flags = work.joints[i], work.flags[i]
-        if flags & 1 == 1:
+        if flags & TURNS == TURNS:
             for c in range(4):
                 work.out_rotation[n, j, c] = work.turn[64 * i + 16 * c + lane]
-        if flags & 2 == 2:
+        if flags & MOVES == MOVES:
             p = work.parents[i]
             grown = work.unit[16 * p + lane] / work.size
             for c in range(3):

@@ -16,9 +16,6 @@ from marrow.kernels.language.lanes import block
 
 __all__ = ["add_limit", "clamp", "own_terms"]
 
-AT_LIMIT = 0.999
-"""A joint beyond this part of its limit is at it."""
-
 
 class Limit:
     """A joint seen in the frame of its limit."""
@@ -26,7 +23,7 @@ class Limit:
     def __init__(self, e: Any, work: Any, i: Any) -> None:
         at = e.times(i, LIMIT)
         c = [e.broadcast(work.limits, e.at(at, k)) for k in range(LIMIT)]
-        self.e, self.before, self.after, self.ex, self.ey, self.et = e, c[:4], c[4:8], *c[8:]
+        self.e, self.before, self.after, self.ix, self.iy, self.et = e, c[:4], c[4:8], *c[8:]
         q = load(e, work.turn, e.times(i, 64), 0, 4)
         d = e.multiply_quaternions(e.multiply_quaternions(self.before, q), self.after)
         side = e.select(d[3].compare("<", 0.0), e.splat(-1.0), e.splat(1.0))
@@ -38,12 +35,10 @@ class Limit:
         self.x, self.y = e.fnma(y, self.t, x * self.c), e.fma(x, self.t, y * self.c)
 
     def excess(self) -> tuple[Any, Any, Any]:
-        """How far outside the ellipse the swing is (1 on it), and the direction of steepest growth, not at unit length."""
+        """How far outside the ellipse the swing is (1 on it), and the direction across it, not at unit length."""
         e = self.e
-        a, b = self.x / self.ex, self.y / self.ey
-        rho = e.sqrt(e.fma(a, a, b * b))
-        safe = most(e, rho, e.splat(1e-6))
-        return rho, a / (self.ex * safe), b / (self.ey * safe)
+        a, b = self.x * self.ix, self.y * self.iy
+        return e.sqrt(e.fma(a, a, b * b)), a * self.ix, b * self.iy
 
 
 @block
@@ -62,54 +57,47 @@ def own_terms(e: Any, i: Any, parent: Any, work: Any, posture: Any) -> None:
 
 @block
 def add_limit(e: Any, i: Any, parent: Any, work: Any, weight: Any) -> None:
-    """One-sided residuals of a joint outside its limits, along the way out."""
+    """Holds a joint that was put to its limit (see `clamp`) along the way out; it may slide along the limit. Where it
+    wants back inside it moves a little, is not put there again, and is free in the next step."""
     limit = Limit(e, work, i)
     zero, strong = e.splat(0.0), e.splat(weight)
-    rho, gx, gy = limit.excess()
-    steep = e.sqrt(e.fma(gx, gx, gy * gy))
-    outside = rho.compare(">", 1.0)
-    size = e.select(outside, 2.0 * (rho - 1.0) / most(e, steep, e.splat(1e-6)), zero)
-    scale = e.select(outside, 1.0 / most(e, steep, e.splat(1e-6)), zero)
-    swing = [gx * scale, gy * scale, zero]
-    over = most(e, limit.t - limit.et, -limit.t - limit.et)
-    twisted = over.compare(">", 0.0)
-    side = e.select(limit.t.compare("<", 0.0), e.splat(-1.0), e.splat(1.0))
+    swung, twisted = load(e, work.held, e.times(i, 32), 0, 2)
+    _, gx, gy = limit.excess()
+    scale = swung * e.inverse_length(e.fma(gx, gx, gy * gy))
     # The axis of twist after the swing (X, Y, 0, n).
     n = e.sqrt(most(e, 1.0 - e.fma(limit.x, limit.x, limit.y * limit.y), zero))
     axis = rotate(e, [limit.x, limit.y, zero, n], [zero, zero, e.splat(1.0)])
-    turn = [e.select(twisted, v * side, zero) for v in axis]
-    back = e.select(twisted, 2.0 * over, zero)
     frame = load(e, work.frame, e.times(parent, 64), 0, 4)
-    own = load(e, work.own, e.times(i, 144), 0, 9)
-    for way, far in ((swing, size), (turn, back)):
+    own = load(e, work.own, e.times(i, 144), 0, 6)
+    for way in ([gx * scale, gy * scale, zero], [v * twisted for v in axis]):
         v = rotate(e, frame, rotate(e, conjugate(limit.before), way))
         wv = [strong * x for x in v]
         for k, (r, c) in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))):
             own[k] = e.fma(wv[r], v[c], own[k])
-        for r in range(3):
-            own[6 + r] = e.fnma(wv[r], far, own[6 + r])
     store(e, work.own, e.times(i, 144), 0, own)
 
 
 @block
-def clamp(e: Any, i: Any, work: Any, inner: Any) -> None:
-    """Puts a joint inside its limits: swing goes across the ellipse and then straight to its middle, twist to its
-    end. With `inner` below one, a joint that is at its limit or outside is put that much inside, so that it sees
-    which way it can go."""
+def clamp(e: Any, i: Any, work: Any, trigger: Any, edge: Any, hold: Any, keep: Any) -> None:
+    """Puts a joint that is beyond `trigger` of its limits to `edge` of them (1: at the limits): swing goes across the
+    ellipse and then straight to its middle, twist to its end. Where that was done, `hold` is kept in `held`."""
     limit = Limit(e, work, i)
-    one, zero = e.splat(1.0), e.splat(0.0)
-    edge = e.splat(inner)
-    before, _, _ = limit.excess()
-    for _ in range(3):
-        rho, gx, gy = limit.excess()
-        way = most(e, rho - 1.0, zero) / most(e, e.fma(gx, gx, gy * gy), e.splat(1e-6))
-        limit.x, limit.y = e.fnma(gx, way, limit.x), e.fnma(gy, way, limit.y)
+    one, zero, rim, far = e.splat(1.0), e.splat(0.0), e.splat(edge), e.splat(trigger)
+    before, hx, hy = limit.excess()
+    beyond = before.compare(">", far)
+    # Across the ellipse by the first order: the growth of rho is h / rho.
+    way = most(e, before - rim, zero) * before / most(e, e.fma(hx, hx, hy * hy), e.splat(1e-12))
+    way = e.select(beyond, way, zero)
+    limit.x, limit.y = e.fnma(hx, way, limit.x), e.fnma(hy, way, limit.y)
     rho, _, _ = limit.excess()
-    shrink = e.select(before.compare(">", AT_LIMIT), edge, one)
-    inside = least(e, shrink / most(e, rho, e.splat(1e-6)), one)
+    inside = e.select(beyond, least(e, rim / most(e, rho, e.splat(1e-6)), one), one)
     x, y = limit.x * inside, limit.y * inside
-    far = e.select(most(e, limit.t, -limit.t).compare(">", limit.et * AT_LIMIT), limit.et * edge, limit.et)
-    t = most(e, least(e, limit.t, far), -far)
+    end = least(e, limit.et * rim, one)
+    twisted = most(e, limit.t, -limit.t).compare(">", limit.et * far)
+    t = e.select(twisted, most(e, least(e, limit.t, end), -end), limit.t)
+    old = load(e, work.held, e.times(i, 32), 0, 2)
+    kept = [e.select(mask, e.splat(hold), was * e.splat(keep)) for mask, was in zip((beyond, twisted), old)]
+    store(e, work.held, e.times(i, 32), 0, kept)
     n = e.sqrt(most(e, 1.0 - e.fma(x, x, y * y), zero))
     c = e.sqrt(most(e, 1.0 - t * t, zero))
     # The product of swing (x, y, 0, n) and twist (0, 0, t, c).

@@ -17,10 +17,15 @@ from marrow.kernels.ik.tree import (
     start_energy,
     turn_node,
 )
-from marrow.kernels.ik.work import IkWork
+from marrow.kernels.ik.work import AIM, LIMITED, MOVES, POLE, SOFT, TURNS, IkWork
 from marrow.kernels.language.kernel import apart, kernel
 
 __all__ = ["ik_solve"]
+
+RELEASE = 0.2
+"""What is left of the hold on a joint that went back inside its limits, after each step."""
+AT_LIMIT = 0.999
+"""A joint beyond this part of its limit is at it."""
 
 
 @apart
@@ -31,7 +36,7 @@ def place_nodes(work):
 
 
 @apart
-def add_residuals(work):
+def add_residuals(work, care):
     """What effectors and floors ask for, at each node."""
     for i in range(len(work.joints)):
         clear(i, work)
@@ -39,31 +44,31 @@ def add_residuals(work):
     for k in range(len(work.effector_flags)):
         node, mid, first = work.effector_nodes[k, 0], work.effector_nodes[k, 1], work.effector_nodes[k, 2]
         flags = work.effector_flags[k]
-        if flags & 4 == 4:
+        if flags & SOFT == SOFT:
             soften(k, first, node, work)
         add_goal(k, node, work, work.turn_weight)
-        if flags & 1 == 1:
+        if flags & AIM == AIM:
             add_aim(k, node, work, work.turn_weight)
-        if flags & 2 == 2:
+        if flags & POLE == POLE:
             add_pole(k, first, mid, node, work, work.turn_weight)
     for k in range(len(work.floor_nodes)):
         add_floor(k, work.floor_nodes[k], work, work.floor_weight)
-    damp(0, work, work.damping, work.adaptive)
+    damp(0, work, work.damping, care)
 
 
 @apart
-def eliminate(work, posture):
+def eliminate(work, posture, taut):
     """From the leaves up: what each joint must do, given what carries it."""
     K = len(work.joints)
     for k in range(1, K):
         i = K - k
         flags, parent = work.flags[i], work.parents[i]
-        if flags & 1 == 1:
+        if flags & TURNS == TURNS:
             own_terms(i, parent, work, posture)
-            if flags & 4 == 4:
+            if flags & LIMITED == LIMITED:
                 add_limit(i, parent, work, work.limit_weight)
-            eliminate_turn(i, work)
-        if flags & 2 == 2:
+            eliminate_turn(i, work, taut)
+        if flags & MOVES == MOVES:
             eliminate_move(i, parent, K, work, posture * work.hips)
         pass_up(i, parent, work)
 
@@ -75,18 +80,18 @@ def step(work):
     for i in range(1, K):
         flags, parent = work.flags[i], work.parents[i]
         carry(i, parent, work)
-        if flags & 2 == 2:
+        if flags & MOVES == MOVES:
             move_node(i, parent, K, work)
-        if flags & 1 == 1:
+        if flags & TURNS == TURNS:
             turn_node(i, parent, work, work.most_turn)
 
 
 @apart
-def clamp_all(work, inner):
-    """Puts all joints inside their limits."""
+def clamp_all(work, trigger, edge, hold, keep):
+    """Puts all joints that are beyond `trigger` of their limits to `edge` of them."""
     for i in range(1, len(work.joints)):
-        if work.flags[i] & 4 == 4:
-            clamp(i, work, inner)
+        if work.flags[i] & LIMITED == LIMITED:
+            clamp(i, work, trigger, edge, hold, keep)
 
 
 @kernel
@@ -97,14 +102,13 @@ def ik_solve(work: IkWork, first: int, last: int) -> int:
     for g in range(first, last):
         for lane in range(16):
             bring_in(work, min(16 * g + lane, N - 1), lane)
-        if work.inner < 1.0:
-            clamp_all(work, work.inner)
+        clamp_all(work, AT_LIMIT, work.inner, 1.0 if work.inner == 1.0 else 0.0, 0.0)
         for s in range(len(work.fades)):
             place_nodes(work)
-            add_residuals(work)
-            eliminate(work, work.fades[s])
+            add_residuals(work, work.cares[s])
+            eliminate(work, work.fades[s], work.tauts[s])
             step(work)
-        clamp_all(work, 1.0)
+            clamp_all(work, 1.0, 1.0, 1.0, RELEASE)
         place_nodes(work)
         for k in range(len(work.effector_flags)):
             measure(k, work.effector_nodes[k, 0], work)

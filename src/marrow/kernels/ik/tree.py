@@ -41,9 +41,6 @@ __all__ = [
 
 MOST_MOVE = 2.0
 """How far a node moves in one step at most, in sizes of the body."""
-TAUT = 0.6
-"""How much of the stiffness of what is pulled along its bones is counted: with half of it steps do not shake, with
-all they are slow."""
 SYMMETRIC = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
 """Where the entries of a symmetric matrix are among its six numbers."""
 
@@ -139,7 +136,7 @@ def _eliminate(e: Any, form: Moments, u: list[list[Any]], s: list[list[Any]], ri
 
 
 @block
-def eliminate_turn(e: Any, i: Any, work: Any) -> None:
+def eliminate_turn(e: Any, i: Any, work: Any, share: Any) -> None:
     """Takes the turn of a node out of its form."""
     form = Moments(e, work, i)
     p = load(e, work.place, e.times(i, 48), 0, 3)
@@ -149,9 +146,12 @@ def eliminate_turn(e: Any, i: Any, work: Any) -> None:
     across = [[form.mixed[c][r] for c in range(3)] for r in range(3)]
     low = [[a + b for a, b in zip(across[r], e.cross(form.moves[r], p))] for r in range(3)]
     arm = cross_columns(e, p, low)
-    # What pulls along the bones stiffens them as a weight does a pendulum: without it, steps towards places out of reach shake.
-    force = load(e, work.moments, form.at, FORM, 4)
-    taut = most(e, force[3] - e.dot(force[:3], p), e.splat(0.0)) * TAUT
+    # What pulls along the bones stiffens them, and all of them together, as a weight does a chain: without it, steps towards places
+    # out of reach shake. The sum of a row of that stiffness is a bound for it, of which half is enough.
+    force = load(e, work.moments, form.at, FORM, 5)
+    pull = most(e, force[3] - e.dot(force[:3], p), e.splat(0.0))
+    taut = e.fma(pull, e.broadcast(work.above, i), force[4]) * e.splat(share)
+    e.store(work.moments, e.at(form.at, 16 * (FORM + 4)), force[4] + pull)
     s = [[high[r][c] - arm[r][c] + own[SYMMETRIC[r][c]] for c in range(3)] for r in range(3)]
     for r in range(3):
         s[r][r] = s[r][r] + taut

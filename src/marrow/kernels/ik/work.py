@@ -28,13 +28,14 @@ AIM, POLE, SOFT = 1, 2, 4
 GOAL = 17
 """Numbers of a goal: place, rotation, pole, place to aim at; weights of place, rotation, aim and pole."""
 LIMIT = 11
-"""Numbers of a limit: quaternions before and after, which lead from a rotation to the frame of its limit; sines of
-half the largest swing about x and y and of half the largest twist about z."""
+"""Numbers of a limit: quaternions before and after, which lead from a rotation to the frame of its limit; one over
+the sines of half the largest swing about x and y, and the sine of half the largest twist about z."""
 FORM = 27
 """Numbers of the quadratic form of a subtree: turn by turn (6), turn by move (9), move by move (6), and its gradient
 (6)."""
-MOMENTS = FORM + 4
-"""What is kept of a subtree: its form, the sum of its forces, and the sum of forces times places."""
+MOMENTS = FORM + 5
+"""What is kept of a subtree: its form, the sum of its forces, the sum of forces times places, and how taut
+its joints are."""
 FACTORS = 24
 """Numbers that the elimination keeps of three unknowns."""
 
@@ -51,6 +52,8 @@ class IkWork(NamedTuple):
     parents: i4[K]
     flags: i4[K]
     stiffness: f4[K]
+    above: f4[K]
+    """How many joints turn from each node up."""
     limits: f4[ANY]
     effector_nodes: i4[E, 3]
     """The node of each effector, and the middle and the first node of its limb."""
@@ -73,6 +76,10 @@ class IkWork(NamedTuple):
     """How far each effector is from its goal: metres, and twice the sines of half the angles of rotation and aim."""
     fades: f4[B]
     """The weight of the posture, step by step."""
+    cares: f4[B]
+    """Damping that is added for each square of a residual, step by step: steps are careful while much is missing."""
+    tauts: f4[B]
+    """How much the stiffness of what is pulled along its bones counts, step by step."""
     offset: Out[f4[ANY]]
     turn: Out[f4[ANY]]
     home_offset: Out[f4[ANY]]
@@ -84,6 +91,8 @@ class IkWork(NamedTuple):
     twist: Out[f4[ANY]]
     own: Out[f4[ANY]]
     """What a joint adds of its own: a symmetric matrix and a vector, `(K, 9, 16)`."""
+    held: Out[f4[ANY]]
+    """Joints that were put to their limits of swing and twist, `(K, 2, 16)`."""
     goal: Out[f4[ANY]]
     reachable: Out[f4[ANY]]
     """The places of the goals, drawn back to what limbs reach."""
@@ -100,8 +109,6 @@ class IkWork(NamedTuple):
     centre: int
     size: float
     damping: float
-    adaptive: float
-    """Damping that is added for each square of a residual: large steps are careful, the last ones free."""
     turn_weight: float
     hips: float
     limit_weight: float

@@ -143,16 +143,107 @@ def ready_states(kept, at, size, stamp):
         kept[at] = stamp
 
 
+def part_of_chain(rows, top, Jp, parents, j, stop):
+    """What lies from joint `j` up to the joint `stop`, which is above it, without that: where j is (3) and how it (4) and its parent
+    (4) are turned, in the frame of `stop`."""
+    p, q, over = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0)
+    first = True
+    while j >= 0 and j != stop:
+        r = local_rotation(rows, top, Jp, j)
+        if not first:
+            p = turned(
+                r,
+                (p[0] * rows[top + 7 * Jp + j], p[1] * rows[top + 8 * Jp + j], p[2] * rows[top + 9 * Jp + j]),
+            )
+            over = multiplied(r, over)
+        p = (p[0] + rows[top + j], p[1] + rows[top + Jp + j], p[2] + rows[top + 2 * Jp + j])
+        q = multiplied(r, q)
+        first = False
+        j = parents[j]
+    return (p[0], p[1], p[2], q[0], q[1], q[2], q[3], over[0], over[1], over[2], over[3])
+
+
+def scaled_turn(rows, top, Jp, j, r, p):
+    """A point in the frame of a joint that is turned by `r`, in that of its parent."""
+    p = turned(
+        r, (p[0] * rows[top + 7 * Jp + j], p[1] * rows[top + 8 * Jp + j], p[2] * rows[top + 9 * Jp + j])
+    )
+    return (p[0] + rows[top + j], p[1] + rows[top + Jp + j], p[2] + rows[top + 2 * Jp + j])
+
+
+def limb_frames(rows, top, Jp, parents, upper, mid, tip):
+    """A limb in model space, in one walk up its chain: where upper, mid and tip are (3 each); how the parent of upper, upper, the
+    parent of mid, mid, the parent of tip and tip are turned (4 each)."""
+    t, m = part_of_chain(rows, top, Jp, parents, tip, mid), part_of_chain(rows, top, Jp, parents, mid, upper)
+    c, q_tip, over_tip = (t[0], t[1], t[2]), (t[3], t[4], t[5], t[6]), (t[7], t[8], t[9], t[10])
+    b, q_mid, over_mid = (m[0], m[1], m[2]), (m[3], m[4], m[5], m[6]), (m[7], m[8], m[9], m[10])
+    # The tip in the frame of upper: through mid, and what is between them.
+    j, q = mid, (0.0, 0.0, 0.0, 1.0)
+    while j >= 0 and j != upper:
+        c = scaled_turn(rows, top, Jp, j, local_rotation(rows, top, Jp, j), c)
+        j = parents[j]
+    a, above = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
+    j, first = upper, True
+    while j >= 0:
+        r = local_rotation(rows, top, Jp, j)
+        b, c = scaled_turn(rows, top, Jp, j, r, b), scaled_turn(rows, top, Jp, j, r, c)
+        if first:
+            a, q = (rows[top + j], rows[top + Jp + j], rows[top + 2 * Jp + j]), r
+        else:
+            a, above = scaled_turn(rows, top, Jp, j, r, a), multiplied(r, above)
+        first = False
+        j = parents[j]
+    q_upper = multiplied(above, q)
+    over_mid, q_mid = multiplied(q_upper, over_mid), multiplied(q_upper, q_mid)
+    over_tip, q_tip = multiplied(q_mid, over_tip), multiplied(q_mid, q_tip)
+    return (
+        a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2],
+        above[0], above[1], above[2], above[3], q_upper[0], q_upper[1], q_upper[2], q_upper[3],
+        over_mid[0], over_mid[1], over_mid[2], over_mid[3], q_mid[0], q_mid[1], q_mid[2], q_mid[3],
+        over_tip[0], over_tip[1], over_tip[2], over_tip[3], q_tip[0], q_tip[1], q_tip[2], q_tip[3],
+    )  # fmt: skip
+
+
 def solve_limb(rows, top, Jp, parents, upper, mid, tip, goal, least, most, stretch, keep, spare, has_pole, pole, weight):  # fmt: skip
     """Two-bone inverse kinematics on the pose at `top`; nothing where a bone has no length or the goal is none."""
-    a = model_place(rows, top, Jp, parents, upper)
-    b = model_place(rows, top, Jp, parents, mid)
-    c = model_place(rows, top, Jp, parents, tip)
+    frames = limb_frames(rows, top, Jp, parents, upper, mid, tip)
+    solve_framed(
+        rows,
+        top,
+        Jp,
+        upper,
+        mid,
+        tip,
+        frames,
+        goal,
+        least,
+        most,
+        stretch,
+        keep,
+        spare,
+        has_pole,
+        pole,
+        weight,
+    )
+
+
+def solve_framed(rows, top, Jp, upper, mid, tip, frames, goal, least, most, stretch, keep, spare, has_pole, pole, weight):  # fmt: skip
+    """The same for a limb whose `limb_frames` are known. Returns how the parent of its tip is turned then."""
+    f = frames
+    a, b, c = (f[0], f[1], f[2]), (f[3], f[4], f[5]), (f[6], f[7], f[8])
+    above, q_upper, over_mid = (
+        (f[9], f[10], f[11], f[12]),
+        (f[13], f[14], f[15], f[16]),
+        (f[17], f[18], f[19], f[20]),
+    )
+    q_mid, over_tip, q_tip = (
+        (f[21], f[22], f[23], f[24]),
+        (f[25], f[26], f[27], f[28]),
+        (f[29], f[30], f[31], f[32]),
+    )
     l1, l2 = length_of(minus(b, a)), length_of(minus(c, b))
     if not (l1 > 1e-9 and l2 > 1e-9 and math.isfinite(goal[0] + goal[1] + goal[2])):
-        return
-    above = model_rotation(rows, top, Jp, parents, parents[upper])
-    q_upper = multiplied(above, local_rotation(rows, top, Jp, upper))
+        return over_tip
     e1, e2 = unit_or(minus(b, a), (0.0, 1.0, 0.0)), unit_or(minus(c, b), (0.0, 1.0, 0.0))
     line = unit_or(minus(c, a), e1)
     # The plane it bends in now; a straight limb bends the way it was built to.
@@ -184,7 +275,7 @@ def solve_limb(rows, top, Jp, parents, upper, mid, tip, goal, least, most, stret
     if not has_pole:
         pole = turned(shortest_turn(line, u, normal), bow)
     elif not math.isfinite(pole[0] + pole[1] + pole[2]):
-        return
+        return over_tip
     p = unit_or(across(pole, u), perpendicular(u))
     cosine = (l1 * l1 + distance * distance - l2 * l2) / (2.0 * l1 * distance) if distance > 1e-9 else 0.0
     cosine = min(max(cosine, -1.0), 1.0)
@@ -198,14 +289,12 @@ def solve_limb(rows, top, Jp, parents, upper, mid, tip, goal, least, most, stret
     first = frame_turn(e1, normal, g1, new_normal)
     second = frame_turn(unit_or(turned(first, e2), e2), new_normal, g2, new_normal)
     both = multiplied(second, first)
-    before_mid = multiplied(first, model_rotation(rows, top, Jp, parents, parents[mid]))
-    before_tip = multiplied(both, model_rotation(rows, top, Jp, parents, parents[tip]))
-    q_mid = model_rotation(rows, top, Jp, parents, mid)
-    q_tip = model_rotation(rows, top, Jp, parents, tip)
+    before_mid, before_tip = multiplied(first, over_mid), multiplied(both, over_tip)
     put_rotation(rows, top, Jp, upper, multiplied(conjugated(above), multiplied(first, q_upper)), weight)
     put_rotation(rows, top, Jp, mid, multiplied(conjugated(before_mid), multiplied(both, q_mid)), weight)
     if keep:
         put_rotation(rows, top, Jp, tip, multiplied(conjugated(before_tip), q_tip), weight)
+    return before_tip
 
 
 def run_reach(work, n, top, at, time, weight):

@@ -9,6 +9,7 @@ from marrow.model import _validate
 from marrow.scene.views.bounds import BOUNDS
 from marrow.scene.views.difference import DIFFERENCE
 from marrow.scene.views.drawing import Drawing
+from marrow.scene.views.effectors import EFFECTORS
 from marrow.scene.views.kind import View, ViewKind
 from marrow.scene.views.motion import CONTACTS, GHOSTS, TRAILS
 from marrow.scene.views.skeleton import SKELETON, SOCKETS
@@ -22,7 +23,7 @@ KINDS: dict[str, ViewKind] = {
     kind.name: kind
     for kind in (
         SKELETON, SOCKETS, WEIGHTS, INFLUENCES, NORMALS, TANGENTS, WIREFRAME, UV, BOUNDS, LEVELS, TRAILS, GHOSTS,
-        CONTACTS, WARPS, DIFFERENCE,
+        CONTACTS, WARPS, EFFECTORS, DIFFERENCE,
     )
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ from marrow.scene.colors import LEFT, MIDDLE, RIGHT
 from marrow.skinning.deform import skin
 from marrow.skinning.surface import Surface
 
-__all__ = ["Posed", "PosedTarget", "Stage", "no_joint", "shown_joints", "side_colors"]
+__all__ = ["Posed", "PosedEffector", "PosedTarget", "Stage", "no_joint", "shown_joints", "side_colors"]
 
 Array = NDArray[Any]
 
@@ -37,12 +37,20 @@ class PosedTarget(NamedTuple):
     joint: int = -1
 
 
+class PosedEffector(NamedTuple):
+    """Where a joint should be, in model space: `target (N, 3)`, NaN for instances that have none."""
+
+    joint: int
+    target: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Posed:
     """N instances of an actor that are shown at one `level` of detail: `character` is the character at that level, `model
     (N, J, 3, 4)` its joints in model space, `transforms (N, 3, 4)` say where the instances stand, `morphs (N, M)` are morph
     weights. `clip` and `times (N,)` say where the poses came from, where that is known. `actor` is the number of the actor
-    in the scene, `instances (N,)` are theirs in the actor. `targets` are those of the motion warps of its graph."""
+    in the scene, `instances (N,)` are theirs in the actor. `targets` are those of the motion warps of its graph,
+    `effectors` the joints that have a place to be at."""
 
     actor: int
     character: Character
@@ -55,6 +63,7 @@ class Posed:
     times: Array = field(default_factory=lambda: np.zeros(0))
     skinning: str | None = None
     targets: tuple[PosedTarget, ...] = ()
+    effectors: tuple[PosedEffector, ...] = ()
 
     @property
     def key(self) -> tuple[int, int]:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import ValidationError
 from marrow.math import quaternion
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.scene.actor_state import ActorState, model_matrices
-from marrow.scene.views.stage import Posed, PosedTarget, Stage
+from marrow.scene.views.stage import Posed, PosedEffector, PosedTarget, Stage
 
 __all__ = ["posed_of", "stage_of"]
 
@@ -38,7 +39,7 @@ def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
         levels = np.zeros(state.count, np.int64)  # bones alone have no box that could be outside
     model = model_matrices(state)
     morphs = _morphs(state)
-    targets = _targets(state)
+    targets, effectors = _targets(state), _effectors(state)
     times = np.zeros(0)
     if actor.clip is not None:
         times = np.broadcast_to(np.asarray(actor.time, np.float64).reshape(-1), (state.count,))
@@ -59,6 +60,11 @@ def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
                 times[who] if len(times) else times,
                 actor.skinning,
                 tuple(_chosen(t, who) for t in targets if t.joint < len(character.skeleton)),
+                tuple(
+                    PosedEffector(e.joint, e.target[who])
+                    for e in effectors
+                    if e.joint < len(character.skeleton)
+                ),
             )
         )
     return out
@@ -75,6 +81,21 @@ def _chosen(target: PosedTarget, who: Array) -> PosedTarget:
     """The target of some instances."""
     facing = None if target.facing is None else target.facing[who]
     return PosedTarget(target.translation[who], facing, target.progress[who], target.joint)
+
+
+def _effectors(state: ActorState) -> list[PosedEffector]:
+    """The joints of an actor that have targets."""
+    actor, out = state.actor, []
+    for name, given in (actor.targets or {}).items():
+        places = np.asarray(given, np.float64).reshape(-1, 3)
+        if len(places) not in (1, state.count):
+            raise ValidationError(
+                f"{actor!r}: expected as many of each, or one: got {len(places)} targets of {name!r}, {state.count} "
+                "instances"
+            )
+        joint = actor.character.skeleton.index(name)
+        out.append(PosedEffector(joint, np.broadcast_to(places, (state.count, 3))))
+    return out
 
 
 def _targets(state: ActorState) -> list[PosedTarget]:

@@ -1,0 +1,202 @@
+"""What an array of numbers is: which of the known orders of key points, or HumanML3D's features.
+
+Shapes propose, proportions decide: points in the wrong order have arms and legs that change their length, or none that
+anybody has. What remains possible more than once is an error with the options that say it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import FormatError
+from marrow.io.motion_arrays.tables import Table
+from marrow.motion.point_body import missing_points, unlikely_body
+from marrow.motion.point_layouts import LAYOUTS, Layout, point_name
+
+__all__ = ["HUMANML3D", "KeyPoints", "key_points"]
+
+Array = NDArray[Any]
+HUMANML3D = 263
+MOST_FRAMES = 2_000_000
+MOST_CLIPS = 1000
+SAMPLES = 500
+_POSES = {66: "22", 72: "24", 156: "52", 165: "55"}
+"""Widths that rotations of SMPL, SMPL+H and SMPL-X have too, and their joints."""
+
+
+@dataclass
+class KeyPoints:
+    """Recordings of named points: `clips` of places `(T, P, 3)` with `sure (T, P)` (0: not seen), and what was recognised."""
+
+    names: tuple[str, ...]
+    clips: list[tuple[Array, Array]]
+    words: str
+    rate: float
+    rate_told: str
+    unit: float | None = None
+    up: str | None = None
+
+
+def key_points(table: Table, path: Path, motion: str | None) -> KeyPoints:
+    """The points in a table: by their names where it has some, else by their order."""
+    values = np.asarray(table.values)
+    if values.dtype.kind not in "fiu":
+        raise FormatError(f"holds {values.dtype}, not numbers", path=path)
+    if not values.size:
+        raise FormatError(f"has no frames: its array is {values.shape}", path=path)
+    if table.names is not None and len(table.names) == values.shape[1] and motion is None:
+        return _named(table, values, path)
+    found = _laid_out(values, path, motion)
+    return _of_layout(*found, table)
+
+
+def _of_layout(layout: Layout, clips: list[Array], why: str, table: Table) -> KeyPoints:
+    used = [k for k, name in enumerate(layout.points) if name]
+    names = tuple(name for name in layout.points if name)
+    told = "as the file says" if table.rate else "assumed for this kind of file"
+    return KeyPoints(
+        names, [_split(clip[:, used]) for clip in clips], f"{layout.words} ({layout.name}), told by {why}",
+        table.rate or layout.rate, told, table.unit, layout.up,
+    )  # fmt: skip
+
+
+def _split(values: Array) -> tuple[Array, Array]:
+    """Places, and how sure they are."""
+    values = np.asarray(values, np.float64)
+    sure = np.isfinite(values[..., :3]).all(-1).astype(np.float64)
+    if values.shape[-1] > 3:
+        given = values[..., 3]
+        sure = np.where(np.isfinite(given), np.clip(given, 0.0, None) * sure, 0.0)
+    return values[..., :3], sure
+
+
+def _named(table: Table, values: Array, path: Path) -> KeyPoints:
+    if values.ndim != 3 or values.shape[-1] < 3:
+        raise FormatError(f"its points have no three coordinates: {values.shape}", path=path)
+    _check_frames(len(values), path)
+    columns: dict[str, int] = {}
+    for k, name in enumerate(table.names or ()):
+        known = point_name(name)
+        if known is not None:
+            columns.setdefault(known, k)
+    missing = missing_points(list(columns))
+    if missing:
+        some = ", ".join((table.names or ())[:12])
+        raise FormatError(
+            f"its points are no body: none of them is called {', '.join(m.replace('_', ' ') for m in missing[:4])}"
+            f"{' and others' if len(missing) > 4 else ''}; it has {some}{', ...' if len(table.names or ()) > 12 else ''}",
+            path=path,
+            remedy="joints of arms and legs are needed (RShoulder, left_knee, ...); markers on the skin are no joints",
+        )
+    told = "as the file says" if table.rate else "assumed: the file does not say"
+    return KeyPoints(
+        tuple(columns), [_split(values[:, list(columns.values())])],
+        f"{len(columns)} of {values.shape[1]} points, told by their names", table.rate or 30.0, told, table.unit,
+    )  # fmt: skip
+
+
+def _laid_out(values: Array, path: Path, motion: str | None) -> tuple[Layout, list[Array], str]:
+    """The layout of an array, its recordings `(T, P, C)`, and what told it."""
+    if motion is not None:
+        layout = LAYOUTS[motion]
+        shaped = _shaped(values, len(layout.points))
+        if shaped is None:
+            P = len(layout.points)
+            raise FormatError(
+                f"is no array of {layout.words}: it is {values.shape}, expected (T, {P}, 3), ({P}, 3, T) or (T, {3 * P})",
+                path=path,
+            )
+        _check_all(shaped, path)
+        return layout, shaped, "motion="
+    possible, rejected = [], []
+    for layout in LAYOUTS.values():
+        shaped = _shaped(values, len(layout.points))
+        if shaped is None:
+            continue
+        _check_all(shaped, path)
+        wrong = _wrong(layout, shaped[0])
+        if wrong:
+            rejected.append(f"{layout.words} (motion={layout.name!r}): {wrong}")
+        else:
+            possible.append((layout, shaped))
+    turns = values.ndim == 2 and values.shape[1] in _POSES
+    if len(possible) == 1:
+        return *possible[0], "the shape of its array and the proportions of the body"
+    if possible:
+        raise FormatError(
+            f"an array {values.shape} could be {' or '.join(f'{p.words} (motion={p.name!r})' for p, _ in possible)}",
+            path=path,
+            remedy=f"say which: motion={possible[0][0].name!r}, or --motion {possible[0][0].name}",
+        )
+    if turns:
+        rejected.append(f"rotations of {_POSES[values.shape[1]]} joints of SMPL (motion='smpl'): it cannot be told by numbers alone")
+    if rejected:
+        raise FormatError(
+            f"an array {values.shape} is not recognised for certain. It could be " + "; or ".join(rejected),
+            path=path,
+            remedy="say what it is with motion=..., or --motion",
+        )
+    raise FormatError(
+        f"an array {values.shape} is no motion that is known",
+        path=path,
+        remedy=f"expected HumanML3D (T, {HUMANML3D}), or (T, P, 3) with P = "
+        + ", ".join(f"{len(x.points)} ({x.name})" for x in LAYOUTS.values()),
+    )
+
+
+def _shaped(values: Array, P: int) -> list[Array] | None:
+    """Recordings `(T, P, C)` in an array: frames first or last, flat, or several of them."""
+    shape = values.shape
+    if values.ndim == 2 and shape[1] in (3 * P, 4 * P):
+        return [values.reshape(shape[0], P, shape[1] // P)]
+    if values.ndim == 3 and shape[1] == P and shape[2] in (3, 4, 5):
+        return [values]
+    if values.ndim == 3 and shape[:2] == (P, 3):
+        return [values.transpose(2, 0, 1)]
+    if values.ndim == 4 and shape[0] <= MOST_CLIPS:
+        if shape[2] == P and shape[3] in (3, 4, 5):
+            return list(values)
+        if shape[1:3] == (P, 3):
+            return [v.transpose(2, 0, 1) for v in values]
+    return None
+
+
+def _check_all(clips: list[Array], path: Path) -> None:
+    if not clips:
+        raise FormatError("has no frames", path=path)
+    for clip in clips:
+        _check_frames(len(clip), path)
+
+
+def _check_frames(T: int, path: Path) -> None:
+    if not T:
+        raise FormatError("has no frames", path=path)
+    if T > MOST_FRAMES:
+        raise FormatError(
+            f"has {T:,} frames, more than {MOST_FRAMES:,}", path=path, remedy="cut it into several files"
+        )
+
+
+def _wrong(layout: Layout, clip: Array) -> str:
+    """Why a recording can hardly be in this layout; empty where it can."""
+    places, sure = _split(clip)
+    flat = places[..., 2]
+    if clip.shape[-1] == 3 and np.nanmax(np.abs(places[..., :2]), initial=0) > 20 and np.nanmin(flat, initial=0) >= 0 and np.nanmax(flat, initial=0) <= 1:  # fmt: skip
+        return "its third numbers are confidences: these are points in a picture, and points in 3D are needed"
+    names = [name or f"?{k}" for k, name in enumerate(layout.points)]
+    seen = (sure > 0).all(axis=1)
+    if not seen.any():
+        needed = [k for k, name in enumerate(names) if name.partition("_")[2] in _LIMB]
+        seen = (sure[:, needed] > 0).all(axis=1)
+    if not seen.any():
+        return "no frame shows the whole body"
+    some = places[seen]
+    return unlikely_body(names, some[:: max(1, len(some) // SAMPLES)])
+
+
+_LIMB = {"shoulder", "elbow", "wrist", "hip", "knee", "ankle"}

@@ -1,0 +1,108 @@
+"""Orders in which tools write the key points of a body, in one set of names; and the names that markers and columns have.
+
+A layout is a list of points. `left_foot` is the ball of a foot, `head` the joint that carries the head, `neck` the base of
+the neck.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["LAYOUTS", "NEEDED", "Layout", "point_name"]
+
+NEEDED = tuple(
+    f"{side}_{part}"
+    for part in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")
+    for side in ("left", "right")
+)
+"""The points without which there is no body."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """An order of points: what it is called, in words, its points (None: a point that is not used), the frames a second that
+    its recordings usually have, and the axis that points up in them (None: it is looked for)."""
+
+    name: str
+    words: str
+    points: tuple[str | None, ...]
+    rate: float = 30.0
+    up: Literal["y", "z", "-y", None] = None
+
+
+def _sides(*words: str) -> tuple[str, ...]:
+    return tuple(f"{side}_{word}" for word in words for side in ("left", "right"))
+
+
+_SMPL = (
+    "pelvis left_hip right_hip spine1 left_knee right_knee spine2 left_ankle right_ankle spine3 left_foot right_foot neck "
+    "left_collar right_collar head left_shoulder right_shoulder left_elbow right_elbow left_wrist right_wrist"
+).split()
+_H36M = (
+    "pelvis right_hip right_knee right_ankle left_hip left_knee left_ankle spine1 neck nose head_top left_shoulder "
+    "left_elbow left_wrist right_shoulder right_elbow right_wrist"
+).split()
+_BODY_25 = (
+    "nose neck right_shoulder right_elbow right_wrist left_shoulder left_elbow left_wrist pelvis right_hip right_knee "
+    "right_ankle left_hip left_knee left_ankle right_eye left_eye right_ear left_ear left_big_toe left_small_toe left_heel "
+    "right_big_toe right_small_toe right_heel"
+).split()
+_FACE = ("nose", None, "left_eye", None, None, "right_eye", None, "left_ear", "right_ear", None, None)
+
+LAYOUTS: dict[str, Layout] = {
+    layout.name: layout
+    for layout in (
+        Layout("smpl-joints", "the 22 joints of SMPL (HumanML3D, MDM)", tuple(_SMPL), 20.0),
+        Layout("smpl24-joints", "the 24 joints of SMPL", (*_SMPL, "left_hand", "right_hand"), 30.0),
+        Layout("coco", "the 17 key points of COCO", ("nose", *_sides(
+            "eye", "ear", "shoulder", "elbow", "wrist", "hip", "knee", "ankle"))),
+        Layout("h36m", "the 17 joints of Human3.6M", tuple(_H36M), 50.0),
+        Layout("mediapipe", "the 33 landmarks of MediaPipe", (*_FACE, *_sides(
+            "shoulder", "elbow", "wrist", "pinky", "index", "thumb", "hip", "knee", "ankle", "heel", "foot"))),
+        Layout("body25", "the 25 key points of OpenPose's BODY_25", tuple(_BODY_25)),
+    )
+}  # fmt: skip
+"""The layouts that are known, by what `motion=` calls them."""
+
+_SIDE = {"l": "left", "left": "left", "r": "right", "right": "right"}
+_WORDS = {
+    "pelvis": "pelvis", "hips": "pelvis", "midhip": "pelvis", "root": "pelvis", "hipcenter": "pelvis",
+    "spine": "spine1", "spine1": "spine1", "spine2": "spine2", "spine3": "spine3", "torso": "spine1",
+    "thorax": "neck", "neck": "neck", "head": "head_top", "headtop": "head_top", "nose": "nose",
+    "shoulder": "shoulder", "elbow": "elbow", "wrist": "wrist", "hip": "hip", "knee": "knee", "ankle": "ankle",
+    "upperarm": "shoulder", "lowerarm": "elbow", "forearm": "elbow", "upperleg": "hip", "lowerleg": "knee",
+    "eye": "eye", "ear": "ear", "heel": "heel", "bigtoe": "big_toe", "smalltoe": "small_toe", "footindex": "foot",
+    "foot": "foot", "toe": "foot", "toes": "foot", "toebase": "foot", "collar": "collar", "clavicle": "collar",
+    "index": "index", "indexfinger": "index", "pinky": "pinky", "thumb": "thumb", "hand": "hand",
+    # Joint centres of motion-capture models.
+    "hjc": "hip", "kjc": "knee", "ajc": "ankle", "sjc": "shoulder", "ejc": "elbow", "wjc": "wrist",
+}  # fmt: skip
+_PAIRED = {
+    name.partition("_")[2]
+    for layout in LAYOUTS.values()
+    for name in layout.points
+    if name and name.startswith("left_")
+} | {"collar", "hand"}
+_ALONE = {"pelvis", "spine1", "spine2", "spine3", "neck", "head", "head_top", "nose"}
+
+
+def point_name(given: str) -> str | None:
+    """The point that a marker, a column or a key means: `RKnee`, `right_knee`, `knee_r`, `R.Knee`; None for others."""
+    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", given.rpartition(":")[2].strip())
+    words = [w for w in re.split(r"[^a-z0-9]+", text.lower()) if w]
+    side = ""
+    for at in (0, -1):
+        if words and words[at] in _SIDE and (len(words) > 1):
+            side = _SIDE[words.pop(at)]
+            break
+    joined = "".join(words)
+    if not side and joined not in _WORDS and joined[:1] in "lr" and joined[1:] in _WORDS:
+        side, joined = _SIDE[joined[0]], joined[1:]
+    word = _WORDS.get(joined)
+    if word is None:
+        return None
+    if side:
+        return f"{side}_{word}" if word in _PAIRED else None
+    return word if word in _ALONE else "pelvis" if word == "hip" else None
