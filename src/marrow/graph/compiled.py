@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
+from marrow.cached import cached_property
 from marrow.graph.ground_probes import GroundEntry
 from marrow.graph.ik_steps import IkStep
 from marrow.graph.pose_program import Procedurals
