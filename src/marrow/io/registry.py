@@ -90,7 +90,9 @@ def _root_element(data: bytes | memoryview) -> bytes:
     head = bytes(data[:65536]).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head.startswith(b"<"):
         return b""
-    found = re.match(rb"(?:\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>))*\s*<(\w+)", head, re.DOTALL)
+    found = re.match(
+        rb"(?:\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>))*\s*<(\w+)", head, re.DOTALL
+    )
     return found[1] if found else b""
 
 
