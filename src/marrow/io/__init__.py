@@ -220,16 +220,21 @@ def _with_facing(character: Character) -> Character:
     """The character with a line in its report where it does not look along +Z, or nothing tells where it does. To find that
     out takes longer than to read most files: it is done when somebody reads the report."""
 
+    from marrow.motion.facing import facing_line, only_rigid
+
+    # Not the whole of it: a report that nobody reads would keep meshes and images alive.
+    known, rigid = character.report, only_rigid(character)
+    light = twin(character, meshes=(), materials=(), images=(), report=Report())
+
     def told() -> Report:
-        from marrow.motion.facing import facing_line
         from marrow.motion.up_axis import up_line
 
-        line, lies = facing_line(character), up_line(character)
+        line, lies = facing_line(light, rigid=rigid), up_line(light)
         report = ReportBuilder()
-        report.extend(character.report)
+        report.extend(known)
         if lies is not None:
             report.add("warning", "up", lies)
-        if line is not None and all(known.place != "facing" for known in character.report):
+        if line is not None and all(other.place != "facing" for other in known):
             report.add("info", "facing", line)
         return report.build()
 

@@ -23,8 +23,8 @@ MOST_TURN = 0.6
 
 @dataclass(frozen=True)
 class Chain:
-    """Hinges one after the other. Before each lies a fixed transform, `turn (H, 3, 3)` and `move (H, 3)`, into a frame whose
-    z is the hinge's axis; behind the last one lies the link at the end."""
+    """Hinges one after the other. Before each lies a fixed transform, `turn (H, 3, 3)` and `move (H, 3)`, into a frame
+    whose z is the hinge's axis; behind the last one lies the link at the end."""
 
     turn: Array
     move: Array
@@ -123,7 +123,7 @@ def _cross(a: Array, b: Array) -> Array:
 
 
 def _turn_between(frame: Array, wanted: Array) -> Array:
-    """The turn from one frame to another as a vector `(3, T)`: along its axis, as long as twice the sine of half its angle."""
+    """The turn from one frame to another as a vector `(3, T)` along its axis, twice the sine of half its angle long."""
     columns = (np.moveaxis(m, 1, 0) for m in (frame, wanted))
     error = _cross(*(np.ascontiguousarray(c) for c in columns)).sum(axis=0) / 2  # axis * sine of the angle
     cosine = (np.einsum("ijt,ijt->t", frame, wanted) - 1) / 2

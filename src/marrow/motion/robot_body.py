@@ -83,7 +83,7 @@ class _Finder:
                 "motion of bodies cannot go onto it"
             )
         pairs.sort(key=lambda pair: min(float(self.place[j, 1]) for j in pair[0]))
-        legs, arms = pairs[0], max(pairs[1:], key=len)
+        legs = pairs[0]
         arms = max(pairs[1:], key=lambda pair: sum(len(chain) for chain in pair))
         limbs = {}
         for name, pair in (("leg", legs), ("arm", arms)):
@@ -158,9 +158,9 @@ class _Finder:
         end = self.place[chain[-1]]
         before = self.place[chain[-2]] if len(chain) > 1 else end
         lengths = np.linalg.norm(np.diff(self.place[chain], axis=0), axis=-1)
-        if leg or (len(chain) > 4 and np.linalg.norm(end - self.place[chain[0]]) > 0.5 * float(lengths.sum())):
-            if leg or float(lengths[3:].sum()) > 0.3 * float(lengths[:3].sum()):
-                return np.array(end)
+        wrist = len(chain) > 4 and float(lengths[3:].sum()) > 0.3 * float(lengths[:3].sum())
+        if leg or wrist:
+            return np.array(end)
         below = [j for j in self.skeleton.descendants(chain[-1]).tolist() if j != chain[-1]]
         points = [self.place[below], self._skin([chain[-1], *below])] if below else [self._skin([chain[-1]])]
         at = np.concatenate(points)
@@ -220,5 +220,3 @@ class _Finder:
             sole = ankle - 0.1 * leg
         toe = float((skin[:, 2] - self.place[ends[0], 2]).max()) if len(skin) else 0.0
         return sole, toe if 0.05 * leg < toe < 0.5 * leg else 0.2 * leg
-
-

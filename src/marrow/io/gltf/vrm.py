@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from marrow.cached import cached_property
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.geometry import MorphChannels
 from marrow.io.gltf.plain import check_depth

@@ -37,6 +37,8 @@ def read(source: Source, options: LoadOptions) -> Character:
         raise FormatError(f"is no MJCF: it begins with <{root.tag}>, expected <mujoco>", path=source.path)
     report = ReportBuilder()
     included(root, source)
+    if _count(root, "body") > MAX_LINKS:
+        raise ResourceLimitError(f"has more than the {MAX_LINKS:,} bodies marrow reads", path=source.path)
     reader = _Reader(root, report)
     for world in root.all("worldbody"):
         reader.bodies(world, -1, np.zeros(3), _IDENTITY, "")
@@ -46,6 +48,15 @@ def read(source: Source, options: LoadOptions) -> Character:
 
 
 _IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+def _count(root: Element, tag: str) -> int:
+    count, stack = 0, [root]
+    while stack:
+        element = stack.pop()
+        count += element.tag == tag
+        stack.extend(element.children)
+    return count
 
 
 class _Reader:
@@ -132,7 +143,9 @@ class _Reader:
             lower, upper = -math.inf, math.inf
         reference = said.number("ref", "0")
         if reference:
-            self.report.add("info", said.place, f"its angles are counted from the rest pose, which it calls {reference:g}")
+            self.report.add(
+                "info", said.place, f"its angles are counted from the rest pose, which it calls {reference:g}"
+            )
         factor = self.compiler.radians if kind == "hinge" else 1.0
         lower, upper = (factor * (v - reference) for v in (lower, upper))
         return Motor(said.get("name") or otherwise, axis, lower, upper, kind == "slide")
@@ -190,5 +203,3 @@ def _upward(direction: Array) -> Array:
     if z < -1 + 1e-9:
         return np.array([1.0, 0.0, 0.0, 0.0])
     return quaternion.normalize(np.array([-y, x, 0.0, 1.0 + z]))
-
-

@@ -34,7 +34,9 @@ def included(root: Element, source: Source) -> None:
                 count += 1
                 if count > MAX_FILES:
                     raise ResourceLimitError(
-                        f"includes more than {MAX_FILES} files, or itself", path=source.path, place=child.place
+                        f"includes more than {MAX_FILES} files, or itself",
+                        path=source.path,
+                        place=child.place,
                     )
                 name = child.get("file")
                 replaced.extend(_included(source, child, name).children)
@@ -103,15 +105,12 @@ class Compiler:
             x, y = element.numbers("xyaxes", None, 6).reshape(2, 3)
             return _of_axes(element, x, y)
         if "zaxis" in said:
-            z = element.numbers("zaxis", None, 3)
-            length = float(np.linalg.norm(z))
-            if length < 1e-9:
+            zx, zy, zz = element.numbers("zaxis", None, 3).tolist()
+            across = math.hypot(zx, zy)
+            if across < 1e-9 and abs(zz) < 1e-9:
                 raise element.wrong("its zaxis has no direction")
-            z = z / length
-            axis = np.cross([0.0, 0.0, 1.0], z)
-            if np.linalg.norm(axis) < 1e-9:
-                axis = np.array([1.0, 0.0, 0.0])
-            return _about(element, axis, math.atan2(float(np.linalg.norm(np.cross([0, 0, 1.0], z))), z[2]))
+            sideways = np.array([-zy, zx, 0.0]) if across > 1e-9 else np.array([1.0, 0.0, 0.0])
+            return _about(element, sideways, math.atan2(across, zz))
         return np.array([0.0, 0.0, 0.0, 1.0])
 
 
@@ -137,7 +136,9 @@ class Defaults:
 
     def __init__(self, root: Element) -> None:
         self._classes: dict[str, dict[str, dict[str, str]]] = {"": {}}
-        stack = [(top, {}, True) for top in reversed(root.all("default"))]
+        stack: list[tuple[Element, dict[str, dict[str, str]], bool]] = [
+            (top, {}, True) for top in reversed(root.all("default"))
+        ]
         while stack:
             element, above, outermost = stack.pop()
             known = {tag: dict(values) for tag, values in above.items()}

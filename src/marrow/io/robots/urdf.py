@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.robots.assembly import MAX_LINKS, assembled
 from marrow.io.robots.parts import GREY, Color, Link, Motor, Shape, turn_of_rpy
 from marrow.io.robots.xml_tree import Element, parse_xml
 from marrow.io.source import LoadOptions, Source
-from marrow.errors import FormatError, ResourceLimitError
 from marrow.model import Character
 from marrow.report import ReportBuilder
 
@@ -36,7 +36,9 @@ def read(source: Source, options: LoadOptions) -> Character:
     if not links:
         raise FormatError("is a robot without links", path=source.path)
     if len(links) > MAX_LINKS:
-        raise ResourceLimitError(f"has {len(links):,} links, more than the {MAX_LINKS:,} marrow reads", path=source.path)
+        raise ResourceLimitError(
+            f"has {len(links):,} links, more than the {MAX_LINKS:,} marrow reads", path=source.path
+        )
     above = _joints(root, links)
     order = _parents_first(links, above)
     index = {name: k for k, name in enumerate(order)}
@@ -65,7 +67,9 @@ def _joints(root: Element, links: dict[str, Element]) -> dict[str, Element]:
                 raise joint.wrong(f"its {end} link {_end(joint, end)!r} does not exist")
         child = _end(joint, "child")
         if child in above:
-            raise joint.wrong(f"the link {child!r} has a joint above it already: {above[child].get('name')!r}")
+            raise joint.wrong(
+                f"the link {child!r} has a joint above it already: {above[child].get('name')!r}"
+            )
         above[child] = joint
     return above
 
@@ -121,7 +125,9 @@ def _motor(joint: Element, report: ReportBuilder) -> Motor | None:
                 raise joint.wrong(f"its limits are {lower:g} to {upper:g}: the lower one is larger")
     mimic = joint.first("mimic")
     if mimic is not None:
-        report.add("info", f"joint {name!r}", f"it follows {mimic.get('joint')!r} on the robot; here it is free")
+        report.add(
+            "info", f"joint {name!r}", f"it follows {mimic.get('joint')!r} on the robot; here it is free"
+        )
     return Motor(name, axis, lower, upper, kind == "prismatic")
 
 
@@ -156,7 +162,10 @@ def _shapes(link: Element, tag: str, colors: dict[str, Color]) -> list[Shape]:
         elif found.tag in ("cylinder", "capsule"):
             shape.size = np.array([found.number("radius", None), found.number("length", None) / 2])
         elif found.tag == "mesh":
-            shape.file, shape.scale = found.get("filename"), found.numbers("scale", "1 1 1", 1, 3) * np.ones(3)
+            shape.file, shape.scale = (
+                found.get("filename"),
+                found.numbers("scale", "1 1 1", 1, 3) * np.ones(3),
+            )
         else:
             raise found.wrong("expected a box, sphere, cylinder, capsule or mesh")
         out.append(shape)
