@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import skinning_matrices
 from marrow.errors import ValidationError
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
+from marrow.graph.ik_places import EffectorPlace
 from marrow.graph.inspection import GraphMoment
 from marrow.math import affine
 from marrow.model import Character, Clip, Pose
@@ -106,6 +107,8 @@ class Picture:
     """What encodes it for pages that take it compact."""
     held: Held | None = None
     """Those whose joints are held at places."""
+    reaching: tuple[EffectorPlace, ...] = ()
+    """Where a graph wants joints to be."""
     moving: bool = True
     """Whether another picture follows by itself."""
     _packed: dict[bool, bytes] = field(default_factory=dict)
@@ -487,6 +490,8 @@ class StudioActor:
 
     def _timed(self, picture: Picture) -> Picture:
         """A picture that knows what is played in it."""
+        if self.mode == "graph":
+            picture.reaching = self.animator.evaluation.effectors
         if self.mode == "clip" and self.clip:
             picture.clip, picture.times = self.character.clips[self.clip], self._times
         return picture
