@@ -71,7 +71,7 @@ class Looks:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class HeldInstances:
     """Instances whose joints are held at places: their poses `(n, J)` and joints in model space `(n, J, 3, 4)`, and where
     each effector should be, `(n, 3)`."""
 
@@ -105,7 +105,7 @@ class Picture:
     """Instances by level of detail."""
     wire: Wire | None = None
     """What encodes it for pages that take it compact."""
-    held: Held | None = None
+    held: HeldInstances | None = None
     """Those whose joints are held at places."""
     reaching: tuple[EffectorPlace, ...] = ()
     """Where a graph wants joints to be."""
@@ -525,7 +525,7 @@ class StudioActor:
         )
         return self._timed(picture)
 
-    def _held(self) -> Held | None:
+    def _held(self) -> HeldInstances | None:
         """The instances whose joints are held, as they are then; None where there are none."""
         who = self.effectors.holding
         if not len(who):
@@ -533,7 +533,7 @@ class StudioActor:
         pose = self.animator.pose
         pose, effectors = self.effectors.solved(pose[who] if pose.batch_shape else pose[None], who)
         model = np.asarray(self.character.skeleton.to_model(pose), np.float32)
-        return Held(who, pose, np.ascontiguousarray(model), effectors)
+        return HeldInstances(who, pose, np.ascontiguousarray(model), effectors)
 
     @property
     def pose(self) -> Pose:
