@@ -5,7 +5,7 @@ import pytest
 
 import marrow as mw
 from marrow.motion import Retargeter, joint_angles
-from marrow.motion.hinge_chain import Chain, Target, solve_chain
+from marrow.motion.hinge_chain import HingeChain, LinkTarget, solve_chain
 from robot_world import ARM_URDF, humanoid_urdf, in_our_axes, urdf_places
 
 
@@ -93,10 +93,10 @@ def test_a_chain_reaches_its_target_and_stops_at_its_limits():
     tip = np.array([1, 0, 0], np.float32)
 
     def angles(high):
-        chain = Chain(
+        chain = HingeChain(
             np.stack([one, one]), move, np.array([-3, -3], np.float32), np.array([3, high], np.float32)
         )
-        target = Target(2, one, tip, place=np.array([[0.0], [np.sqrt(3)], [0.0]], np.float32))
+        target = LinkTarget(2, one, tip, place=np.array([[0.0], [np.sqrt(3)], [0.0]], np.float32))
         start = np.array([[0.2], [0.3]], np.float32)
         base = one[:, :, None], np.zeros((3, 1), np.float32)
         found = solve_chain(

@@ -130,9 +130,7 @@ def retarget(
         output.mkdir(parents=True, exist_ok=True)
     for name in motions:
         try:
-            source = open_character(
-                name, allow_outside=allow_outside, motion=motion, rate=motion_rate, up=up
-            )
+            source = open_character(name, allow_outside=allow_outside, motion=motion, rate=motion_rate, up=up)
             tool = _tool(source, character, name, target, map, scale, units)
             if save_map is not None and not told:
                 tool.map.save(save_map)

@@ -51,9 +51,9 @@ def load(
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
-    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`, SMPL bodies (`.npz`); or a
-    sample by its name (`"mannequin"`), where there is no file of that name. Motion alone becomes a skeleton with clips: AMASS,
-    HumanML3D, Kimodo, key points in 3D (`.npy`, `.npz`, `.json`, `.csv`, `.trc`, `.c3d`).
+    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`, SMPL bodies (`.npz`),
+    robots (`.urdf`, MJCF's `.xml`); or a sample by its name (`"mannequin"`), where there is no file of that name. Motion
+    alone becomes a skeleton with clips: AMASS, HumanML3D, Kimodo, key points in 3D (`.npy`, `.npz`, `.json`, `.csv`, `.trc`, `.c3d`).
 
     `path` may also be the bytes of a file, a file that is open for reading, or a URL (`https://...`, `s3://...`:
     through fsspec, `pip install 'marrow-engine[remote]'`). Those have no neighbours: what they refer to is missing.
@@ -98,7 +98,8 @@ def load(
 @told_at_the_call
 def save(character: Character, path: PathLike, **options: Any) -> None:
     """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.usdz`, `.marrow`, `.bvh`
-    (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame).
+    (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame), `.xml` (MJCF), of a robot `.csv` and `.npz`
+    (joint angles).
 
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
     own.
