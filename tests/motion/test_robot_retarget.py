@@ -113,3 +113,19 @@ def test_a_chain_reaches_its_target_and_stops_at_its_limits():
 def test_a_clip_of_the_robot_itself_is_copied(robot, walk):
     again = mw.retarget(walk, robot)
     np.testing.assert_array_equal(poses(again).rotation, poses(walk).rotation)
+
+
+def test_the_command_writes_joint_angles(tmp_path, capsys):
+    from marrow.cli.app import run
+
+    (tmp_path / "robot.urdf").write_text(humanoid_urdf())
+    out = tmp_path / "walk.csv"
+    assert run(["retarget", "mannequin", str(tmp_path / "robot.urdf"), "--clip", "walk", "-o", str(out)]) == 0
+    assert "feet are within" in capsys.readouterr().err
+    note, names, *rows = out.read_text().splitlines()
+    assert "radians" in note and "left_knee_joint" in names.split(",") and len(rows) == 55
+
+
+def test_formats_that_know_no_hinges_say_that_they_lose_them(robot, tmp_path):
+    with pytest.warns(UserWarning, match="glTF has no place for the 21 hinges"):
+        mw.save(robot, tmp_path / "robot.glb")

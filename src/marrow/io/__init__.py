@@ -22,7 +22,7 @@ from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, InfluenceLimit, Mesh, _late, _validate, limit_influences
 from marrow.model._asset import twin
-from marrow.printing import as_text, is_text
+from marrow.printing import as_text, is_text, warn
 from marrow.report import Report, ReportBuilder, ReportLine
 
 __all__ = ["load", "save"]
@@ -106,7 +106,8 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
     """
     _validate.instance("save", "character", character, Character)
     (target,) = _paths("save: path", [path])
-    write = registry.for_writing(target).load_module().write
+    form = registry.for_writing(target)
+    write = form.load_module().write
     parameters = inspect.signature(write).parameters
     known = list(parameters)[2:]
     handed_on = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
@@ -128,6 +129,8 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
         raise ResourceLimitError("cannot be written: it is nested too deeply", path=target) from None
     except MemoryError:
         raise ResourceLimitError("needs more memory than there is to be written", path=target) from None
+    if character.skeleton.hinges and form.name not in ("marrow", "MJCF", "joint angles"):
+        warn(f"save: {form.name} has no place for the {len(character.skeleton.hinges)} hinges of the robot: they are left out")
 
 
 def _paths(what: str, given: Any) -> list[Path]:
