@@ -130,6 +130,7 @@ CALLS = {
     mw.Report: {"lines": ()},
     mw.ReportLine: {"kind": "info", "place": "", "message": "x"},
     mw.Report((mw.ReportLine("info", "", "x"),)).__getitem__: {"index": 0},
+    mw.live: {"frames": [], "motion": "coco", "skeleton": None, "rate": 30.0, "up": None, "fit": 3},
     quaternion.from_euler: {"angles": [0.0, 0.0, 0.0], "order": "xyz"},
     quaternion.to_euler: {"q": [0.0, 0.0, 0.0, 1.0], "order": "xyz"},
     affine.identity: {"shape": (2,)},
@@ -151,7 +152,7 @@ def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path):
     mw.save(WHOLE, tmp_path / "hero.glb")
     if function is mw.load:
         good = {"path": tmp_path / "hero.glb", "scale": None, "clips": (), "influences": None}
-        good |= {"rate": None, "allow_outside": False, "cache": False}
+        good |= {"rate": None, "motion": None, "up": None, "allow_outside": False, "cache": False}
     else:
         good = {"character": WHOLE, "path": tmp_path / "other.glb"}
     wrongly(function, good)
@@ -189,6 +190,7 @@ def test_the_whole_surface_is_called():
         "load",
         "load_graph",
         "Controller",
+        "LivePoses",
         "Mended",
         "mend",
         "save",

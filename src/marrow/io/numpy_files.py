@@ -1,4 +1,5 @@
-"""Arrays from `.npy` and `.npz` files. Nothing is unpickled, and nothing is unpacked that the file's size does not account for."""
+"""Arrays from `.npy` and `.npz` files. Nothing is unpickled, and nothing is unpacked that is too large for the size of
+the file."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The points of C3D files, the exchange format of optical motion capture: labels, places, rate and unit. Forces and other analog
-channels are passed over."""
+"""The points of C3D files, the exchange format of optical motion capture: labels, places, rate and unit. Forces and
+other analog channels are passed over."""
 
 from __future__ import annotations
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import skinning_matrices
+from marrow.cached import cached_property
 from marrow.errors import UnknownNameError
 from marrow.math import affine
 from marrow.model._derived import derived
