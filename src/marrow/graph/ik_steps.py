@@ -13,14 +13,18 @@ from numpy.typing import NDArray
 
 from marrow.ik.plan import TURN_WEIGHT
 from marrow.kernels.ik.rows import TICK, IkRows, put_solved, state_size, take_poses
+from marrow.kernels.jobs import Job, worth
+from marrow.kernels.language.kernel import Kernel
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
     from marrow.ik.solver import Solver
 
-__all__ = ["IkStep", "IkTargets", "solve_step"]
+__all__ = ["IkStep", "IkTargets", "solve_step", "state_of"]
 
 Array = NDArray[Any]
+SECONDS = 6e-6
+"""About what an instance takes."""
 BLOCK = 1024
 """Instances that are solved for together: what they need stays in the cache."""
 REACHED = np.array([1e-3, 1e-2, 1e-2], np.float32)
@@ -90,14 +94,15 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
         _solve(control, step, instances, weights, memory, instances, at, step.kept)
         return
     # Memory that lies elsewhere: what is needed of it is fetched and put back.
-    count = 1 + 2 * _state(step)
+    count = 1 + 2 * state_of(step)
     poses, kept = slice(at, at + size), slice(step.kept, step.kept + count)
     rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
     _solve(control, step, instances, weights, rows, np.arange(len(rows)), 0, size)
     memory[instances, poses], memory[instances, kept] = rows[:, :size], rows[:, size:]
 
 
-def _state(step: IkStep) -> int:
+def state_of(step: IkStep) -> int:
+    """How many numbers an instance keeps from one update to the next."""
     return state_size(len(step.targets.turning), len(step.targets.joints))
 
 
@@ -115,7 +120,7 @@ def _solve(
     fixed: dict[str, Any] = {
         "memory": memory, "values": state.values, "constants": control.compiled.tables.constants, "place": state.place,
         "parents": solver.skeleton.parents, **vars(step.targets), "Jp": control.compiled.bank.layout.joints, "at": at,
-        "kept": kept, "state": _state(step), "mover": solver.mover, "keeps": int(step.steps > 0),
+        "kept": kept, "state": state_of(step), "mover": solver.mover, "keeps": int(step.steps > 0),
         "left": LEFT, "jump": JUMP * solver.tree.size,
     }  # fmt: skip
     for begin in range(0, len(instances), BLOCK):
@@ -130,15 +135,25 @@ def _solve(
         }
         here: dict[str, Any] = {name: array[:n] for name, array in room.items()}
         work = IkRows(**fixed, **own, **here)
-        (warm,) = take_poses(work, 0, n)
-        residuals = _run(solver, here, step, warm, n)
+        workers = worth(n * SECONDS, control.threads)
+        _spread(take_poses, work, n, workers)
+        warm = int(here["warm"].sum())
+        residuals = _run(solver, here, step, warm, n, workers)
         if warm and step.steps:
             lost = np.flatnonzero((here["warm"] > 0) & _missed(residuals, step.targets))
             if len(lost):
                 some = {name: array[lost] for name, array in own.items()} | {"since": np.zeros(len(lost))}
                 again = IkRows(**fixed, **some, **_room(len(lost), J, E))
                 _come_to_rest(solver, again, here, lost, residuals[lost], since[part][lost])
-        put_solved(work, 0, n)
+        _spread(put_solved, work, n, workers)
+
+
+def _spread(kernel: Kernel, work: IkRows, n: int, workers: int) -> None:
+    """Runs a kernel over n instances."""
+    if workers == 1:
+        kernel(work, 0, n)
+    else:
+        Job(kernel.frame(work=work, first=0, last=0), "first", "last").run(0, n, step=32, workers=workers)
 
 
 def _room(N: int, J: int, E: int) -> dict[str, Any]:
@@ -151,26 +166,28 @@ def _room(N: int, J: int, E: int) -> dict[str, Any]:
     return arrays | {"warm": np.zeros(N, np.int64)}
 
 
-def _run(solver: Solver, room: dict[str, Array], step: IkStep, warm: int, n: int) -> Array:
+def _run(solver: Solver, room: dict[str, Array], step: IkStep, warm: int, n: int, workers: int) -> Array:
     """Solves for those that begin where they ended, and for those that begin at their poses; residuals `(n, E, 3)`."""
     if warm in (0, n) or not step.steps:
         steps = step.warm_steps if warm else step.steps
-        return _found(solver, room, steps, warm=warm > 0 or not step.steps)
+        return _found(solver, room, steps, warm=warm > 0 or not step.steps, workers=workers)
     residuals = np.empty((n, len(solver.effectors), 3), np.float32)
     for kind in (0, 1):
         chosen = np.flatnonzero(room["warm"] == kind)
         some = {name: array[chosen] for name, array in room.items()}
-        residuals[chosen] = _found(solver, some, step.warm_steps if kind else step.steps, warm=kind > 0)
+        residuals[chosen] = _found(
+            solver, some, step.warm_steps if kind else step.steps, warm=kind > 0, workers=workers
+        )
         for name in ("out_translation", "out_rotation"):
             room[name][chosen] = some[name]
     return residuals
 
 
-def _found(solver: Solver, room: dict[str, Array], steps: int, *, warm: bool) -> Array:
+def _found(solver: Solver, room: dict[str, Array], steps: int, *, warm: bool, workers: int = 1) -> Array:
     floors = np.zeros((len(room["goals"]), 0, 4), np.float32)
     return solver.run(
         room["translation"], room["rotation"], room["scale"], room["goals"], floors, room["out_translation"],
-        room["out_rotation"], steps=steps, warm=warm, kept=POSTURE,
+        room["out_rotation"], steps=steps, warm=warm, kept=POSTURE, workers=workers,
     )  # fmt: skip
 
 

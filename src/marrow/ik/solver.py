@@ -19,6 +19,7 @@ from marrow.ik.joint_tree import hips_of, joint_tree
 from marrow.ik.plan import DAMPING, fixed_arguments, scratch
 from marrow.kernels.ik import work as layout
 from marrow.kernels.ik.solve import ik_solve
+from marrow.kernels.jobs import Job
 from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.model import Character, Clip, Pose, Skeleton, _validate
 
@@ -241,11 +242,13 @@ class Solver:
         steps: int,
         warm: bool,
         kept: float = WARM,
+        workers: int = 1,
     ) -> Array:
         """The solver on arrays, for those who have them: poses `(N, J, 3)`, `(N, J, 4)`, `(N, J, 3)`, goals `(N, E,
         17)` and floors `(N, F, 4)` as `marrow.kernels.ik.work` says, all float32 and contiguous. `out_translation`
-        and `out_rotation` hold where it begins, and then what it found. `kept` is the part of the posture's weight
-        that a warm start has. Residuals `(N, E, 3)`: metres, and twice the sines of half the angles of rotation and aim."""
+        and `out_rotation` hold where it begins, and then what it found. `kept` is the part of the posture's weight that a
+        warm start has; `workers` threads share the work, with the same bits. Residuals `(N, E, 3)`: metres, and twice the
+        sines of half the angles of rotation and aim."""
         N = len(rotation)
         residuals = np.zeros((N, len(self.effectors), 3), np.float32)
         if not N:
@@ -262,7 +265,16 @@ class Solver:
                 "work.inner": 1.0 if warm else INNER, "first": 0, "last": -(-N // 16),
             }
         )  # fmt: skip
-        frame.run()
+        if workers == 1:
+            frame.run()
+        else:
+            job = Job(frame, "first", "last")
+            rooms = [
+                scratch(len(self.tree.joints), len(self.effectors), len(self.floor))
+                for _ in range(workers - 1)
+            ]
+            job.own({f"work.{name}": [room[name] for room in rooms] for name in rooms[0]})
+            job.run(0, -(-N // 16), step=2, workers=workers)
         self._frames.give(frame)
         return residuals
 
