@@ -129,3 +129,13 @@ def test_the_command_writes_joint_angles(tmp_path, capsys):
 def test_formats_that_know_no_hinges_say_that_they_lose_them(robot, tmp_path):
     with pytest.warns(UserWarning, match="glTF has no place for the 21 hinges"):
         mw.save(robot, tmp_path / "robot.glb")
+
+
+def test_long_clips_are_solved_in_pieces_that_fit_together(tool, robot, walk, monkeypatch):
+    from marrow.motion import robot_motion
+
+    monkeypatch.setattr(robot_motion, "BLOCK", 24)
+    monkeypatch.setattr(robot_motion, "MARGIN", 0.2)
+    pieces = tool.retarget(mw.load("mannequin").clips["walk"])
+    apart = joint_angles(robot, poses(pieces)).values - joint_angles(robot, poses(walk)).values
+    assert np.degrees(np.abs(apart)).max() < 12 and np.degrees(np.median(np.abs(apart))) < 0.5

@@ -28,8 +28,8 @@ from marrow.motion.robot_stand_in import StandIn
 __all__ = ["Robot", "robot_of"]
 
 Array = NDArray[Any]
-BLOCK = 1024
-"""Frames that are solved together: what they need stays in the cache."""
+BLOCK, MARGIN = 1024, 0.5
+"""Frames that are solved together, so that what they need stays in the cache; and seconds before and after."""
 STEPS = {"leg": 8, "arm": 8, "trunk": 6}
 POSTURE = 0.02
 """How strongly hinges keep to their angles at rest."""
@@ -42,6 +42,8 @@ ROUNDS = {
 share of that strength which fades over them."""
 FASTEST = 20.0
 """Radians a second: no hinge turns faster."""
+MEASURED = 500
+"""Frames that the report looks at, about."""
 BENT, AT_LIMIT = 0.6, 1e-3
 """Radians."""
 
@@ -74,33 +76,46 @@ class Robot:
         times = frame_times(clip)
         T = len(times)
         angles = np.empty((len(self.skeleton.hinges), T), np.float32)
-        self.rate = (T - 1) / clip.duration if clip.duration > 0 else 1.0
         roots = np.empty((T, 3, 4), np.float32)
+        rate = (T - 1) / clip.duration if clip.duration > 0 else 1.0
+        margin = min(round(MARGIN * rate), BLOCK // 4)
         for first in range(0, T, BLOCK):
-            part = slice(first, min(first + BLOCK, T))
-            model = to_model(self.stand_in, sample(clip, times[part]))
-            angles[:, part], roots[part] = self.solve(model)
-        angles = _slowed(angles, FASTEST / self.rate)
+            last = min(first + BLOCK, T)
+            # Some frames before and after: smoothing sees past the ends.
+            begin, end = max(first - margin, 0), min(last + margin, T)
+            model = to_model(self.stand_in, sample(clip, times[begin:end]))
+            solved, placed = self.solve(model, rate)
+            keep = slice(first - begin, last - begin)
+            angles[:, first:last], roots[first:last] = solved[:, keep], placed[keep]
+        angles = _slowed(angles, FASTEST / rate)
         root = self.skeleton.roots[0]
         moved = quaternion.from_matrix(roots[..., :3].astype(np.float64))
+        moved[1:] *= np.cumprod(np.where((moved[1:] * moved[:-1]).sum(-1) < 0, -1.0, 1.0))[:, None]
         tracks = [(root, 0, roots[..., 3]), (root, 1, moved.astype(np.float32))]
         own_root = self.number.get(root, -1)
         for joint, turns in self.rotations(angles).items():
             if self.number[joint] != own_root:
                 tracks.append((joint, 1, turns))
-        rate = (T - 1) / clip.duration if clip.duration > 0 else clip.rate
-        return clip.replace(skeleton=self.skeleton, tracks=pack_uniform(times, tracks), rate=rate)
+        packed = pack_uniform(times, tracks)
+        return clip.replace(
+            skeleton=self.skeleton, tracks=packed, rate=rate if clip.duration > 0 else clip.rate
+        )
 
     def seen(self, clip: Clip) -> Clip:
         """A clip of the robot as one of the stand-in: where its links carry the stand-in's joints."""
         times = frame_times(clip)
+        model = self._carried(clip, times)
+        return clip_from_poses(clip.name, self.stand_in, self.stand_in.from_model(model), times=times)
+
+    def _carried(self, clip: Clip, times: Array) -> Array:
+        """The stand-in in model space `(T, B, 3, 4)`, as the links of the robot carry it."""
         model = to_model(self.skeleton, sample(clip, times)).astype(np.float64)
         out = np.empty((len(times), len(self.stand_in), 3, 4))
         for joint, (turns, carries) in enumerate(self._links()):
             out[:, joint, :, :3] = model[:, turns, :, :3] @ self.model[turns, :, :3].T
             point = self.model[carries, :, :3].T @ (self.points[joint] - self.model[carries, :, 3])
             out[:, joint, :, 3] = model[:, carries, :, :3] @ point + model[:, carries, :, 3]
-        return clip_from_poses(clip.name, self.stand_in, self.stand_in.from_model(out), times=times)
+        return out
 
     def _links(self) -> list[tuple[int, int]]:
         """The links that turn and carry each joint of the stand-in."""
@@ -130,10 +145,9 @@ class Robot:
     def fit(self, clip: Clip, followed: Clip) -> str:
         """In words, how far feet and hands are from where the stand-in has them, and what is at its limits."""
         times = frame_times(followed)
-        ours, theirs = (
-            to_model(self.stand_in, sample(c, times))[..., 3] for c in (self.seen(followed), clip)
-        )
-        apart = np.linalg.norm(ours - theirs, axis=-1)
+        times = times[:: max(len(times) // MEASURED, 1)]
+        ours, theirs = self._carried(followed, times), to_model(self.stand_in, sample(clip, times))
+        apart = np.linalg.norm(ours[..., 3] - theirs[..., 3], axis=-1)
         far = {
             word: 1000 * float(np.percentile(apart[:, [self.bones[s + bone] for s in ("left", "right")]], 95))
             for word, bone in (("feet", "Foot"), ("hands", "Hand"))
@@ -167,8 +181,9 @@ class Robot:
             out[joint] = quaternion.multiply(rest, turn).astype(np.float32)
         return out
 
-    def solve(self, model: Array) -> tuple[Array, Array]:
-        """Angles `(H, T)` and the root's transform `(T, 3, 4)`, for the stand-in in model space `(T, B, 3, 4)`."""
+    def solve(self, model: Array, rate: float) -> tuple[Array, Array]:
+        """Angles `(H, T)` and the root's transform `(T, 3, 4)`, for the stand-in in model space `(T, B, 3, 4)` at
+        `rate` frames a second."""
         body = self.body
         frames = np.ascontiguousarray(np.moveaxis(model, 0, -1), np.float32)  # (B, 3, 4, T)
         T = frames.shape[-1]
@@ -186,15 +201,15 @@ class Robot:
         )
         links[body.pelvis] = pelvis_turn, hips + np.matmul(offset.astype(np.float32), pelvis_turn)
         if body.chest != body.pelvis:
-            self._look(angles, links, body.pelvis, body.chest, wanted("chest", body.chest))
+            self._look(angles, links, body.pelvis, body.chest, wanted("chest", body.chest), rate)
         up, down = self.tree.path(body.pelvis, body.chest)
         for link in (*up, *down, body.chest):
             if link not in links:
                 links[link] = self.tree.carried(angles, links, body.pelvis, link)
         for name, limb in body.limbs.items():
-            self._limb(angles, links, name, limb, wanted, frames)
+            self._limb(angles, links, name, limb, wanted, frames, rate)
         if body.head >= 0:
-            self._look(angles, links, body.chest, body.head, wanted("head", body.head))
+            self._look(angles, links, body.chest, body.head, wanted("head", body.head), rate)
         root = self.skeleton.roots[0]
         turn, move = self.tree.carried(angles, links, body.pelvis, root)
         out = np.concatenate([turn, move[:, None]], axis=1)
@@ -208,6 +223,7 @@ class Robot:
         limb: RobotLimb,
         wanted: Any,
         frames: Array,
+        rate: float,
     ) -> None:
         side, _, kind = name.partition("_")
         lower, end = (
@@ -231,15 +247,15 @@ class Robot:
                 frame_weight=0.3 if kind == "leg" else 0.1, final=1.0,
             ),
         ]  # fmt: skip
-        self._solve(angles, joints, chain, *links[base], targets, size, kind)
+        self._solve(angles, joints, chain, *links[base], targets, size, kind, rate)
 
-    def _look(self, angles: Array, links: Links, base: int, end: int, frame: Array) -> None:
+    def _look(self, angles: Array, links: Links, base: int, end: int, frame: Array, rate: float) -> None:
         """Turns the hinges between two links so that the second is turned as `frame (3, 3, T)`."""
         chain, joints, turns, _ = self.tree.chain(base, end)
         if joints:
             turn = single(turns[-1].T @ self.model[end, :, :3])
             target = LinkTarget(len(joints), turn, np.zeros(3, np.float32), frame=frame, frame_weight=1.0)
-            self._solve(angles, joints, chain, *links[base], [target], 1.0, "trunk")
+            self._solve(angles, joints, chain, *links[base], [target], 1.0, "trunk", rate)
 
     def _solve(
         self,
@@ -251,6 +267,7 @@ class Robot:
         targets: list[LinkTarget],
         size: float,
         kind: str,
+        rate: float,
     ) -> None:
         """Each frame by itself, then again from what was found, smooth in time: where limbs are straight or at their
         limits, hinges keep to what they did before and after."""
@@ -260,7 +277,7 @@ class Robot:
             chain, home, home, turn, move, targets, size=size, posture=POSTURE, faded=0.9, steps=STEPS[kind]
         )
         for seconds, kept, again, faded in ROUNDS[kind] if found.shape[1] > 2 else ():
-            smooth = _smoothed(found, max(round(seconds * self.rate), 1))
+            smooth = _smoothed(found, max(round(seconds * rate), 1))
             found = solve_chain(
                 chain, smooth, smooth, turn, move, targets, size=size, posture=kept, faded=faded, steps=again
             )
