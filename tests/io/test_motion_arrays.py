@@ -249,6 +249,24 @@ def c3d(names: tuple[str, ...], given: np.ndarray) -> bytes:
     return header.ljust(512, b"\0") + parameters.ljust(1024, b"\0") + rows.tobytes()
 
 
+def test_damaged_c3d_files_are_refused(tmp_path: Path) -> None:
+    names = tuple(f"p{k}" for k in range(4))
+    good = c3d(names, np.zeros((3, 4, 3)))
+    no_unit = good.replace(struct.pack("<bBB", -1, 1, 2) + b"mm", struct.pack("<bBB", -1, 1, 0) + b"mm")
+    for data, word in (
+        (good, "none of them is called"),
+        (no_unit, "none of them is called"),
+        (good[:-9], "cut short"),
+        (good[:600], "no C3D"),
+        (good[:515] + b"\x55" + good[516:], "DEC or SGI"),
+        (good[:2] + b"\0\0" + good[4:], "no points"),
+        (b"\xff" + good[1:], "outside the file"),
+    ):
+        (tmp_path / "a.c3d").write_bytes(data)
+        with pytest.raises(FormatError, match=word):
+            load(tmp_path / "a.c3d")
+
+
 def test_openpose_frames_without_a_person_are_filled_in(tmp_path: Path) -> None:
     given = points("body25")
     frames: list[object] = [
@@ -280,7 +298,16 @@ def test_wrong_json_is_an_error_in_words(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a,b\n", "a_x,a_y\n1,2\n", "1,2\n3\n", "nose_x,nose_y,nose_z\n1,2,c\n", ",,,\n", "1,2,3\n"]
+    "text",
+    [
+        "a,b\n",
+        "a_x,a_y\n1,2\n",
+        "1,2\n3\n",
+        "nose_x,nose_y,nose_z\n1,2,c\n",
+        "nose_x,nose_y,nose_z\n1,2\n",
+        ",,,\n",
+        "1,2,3\n",
+    ],
 )
 def test_wrong_tables_are_an_error_in_words(tmp_path: Path, text: str) -> None:
     for suffix in (".csv", ".trc"):
@@ -308,6 +335,7 @@ def header(shape: str, kind: str = "<f4") -> bytes:
         (header("(3,)", "<U4") + b"\0" * 48, "not numbers"),
         (b"\x93NUMPY\x09\x00rubbish", "header"),
         (b"\x93NUMPY", "header"),
+        (header("(5, 22, 3)").replace(b")", b"("), "header"),
     ],
 )
 def test_damaged_and_hostile_arrays_are_refused(tmp_path: Path, data: bytes, word: str) -> None:

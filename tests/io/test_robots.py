@@ -208,6 +208,13 @@ def test_other_xml_is_refused_and_so_is_xml_with_a_robots_suffix(tmp_path):
         mw.load(tmp_path / "page.xml")
 
 
+def test_what_stands_before_the_first_element_is_passed_over():
+    before = "<?xml version='1.0'?>\n<!-- a <robot> to come -->" + "<!---->" * 2000
+    assert len(read(before + "<robot><link name='a'/></robot>").skeleton) == 1
+    with pytest.raises(mw.MarrowError, match="format marrow does not know"):
+        read(before + "<!-")
+
+
 def test_every_cut_of_a_robot_is_read_or_refused():
     for text in (ARM_URDF, ARM_MJCF):
         for end in range(0, len(text), 37):

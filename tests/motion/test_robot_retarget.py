@@ -5,7 +5,7 @@ import pytest
 
 import marrow as mw
 from marrow.motion import Retargeter, joint_angles
-from marrow.motion.hinge_chain import Chain, Target, solve_chain
+from marrow.motion.hinge_chain import HingeChain, LinkTarget, solve_chain
 from robot_world import ARM_URDF, humanoid_urdf, in_our_axes, urdf_places
 
 
@@ -93,10 +93,10 @@ def test_a_chain_reaches_its_target_and_stops_at_its_limits():
     tip = np.array([1, 0, 0], np.float32)
 
     def angles(high):
-        chain = Chain(
+        chain = HingeChain(
             np.stack([one, one]), move, np.array([-3, -3], np.float32), np.array([3, high], np.float32)
         )
-        target = Target(2, one, tip, place=np.array([[0.0], [np.sqrt(3)], [0.0]], np.float32))
+        target = LinkTarget(2, one, tip, place=np.array([[0.0], [np.sqrt(3)], [0.0]], np.float32))
         start = np.array([[0.2], [0.3]], np.float32)
         base = one[:, :, None], np.zeros((3, 1), np.float32)
         found = solve_chain(
@@ -113,3 +113,19 @@ def test_a_chain_reaches_its_target_and_stops_at_its_limits():
 def test_a_clip_of_the_robot_itself_is_copied(robot, walk):
     again = mw.retarget(walk, robot)
     np.testing.assert_array_equal(poses(again).rotation, poses(walk).rotation)
+
+
+def test_the_command_writes_joint_angles(tmp_path, capsys):
+    from marrow.cli.app import run
+
+    (tmp_path / "robot.urdf").write_text(humanoid_urdf())
+    out = tmp_path / "walk.csv"
+    assert run(["retarget", "mannequin", str(tmp_path / "robot.urdf"), "--clip", "walk", "-o", str(out)]) == 0
+    assert "feet are within" in capsys.readouterr().err
+    note, names, *rows = out.read_text().splitlines()
+    assert "radians" in note and "left_knee_joint" in names.split(",") and len(rows) == 55
+
+
+def test_formats_that_know_no_hinges_say_that_they_lose_them(robot, tmp_path):
+    with pytest.warns(UserWarning, match="glTF has no place for the 21 hinges"):
+        mw.save(robot, tmp_path / "robot.glb")

@@ -44,6 +44,7 @@ FLOOR = [[0.0, 0, 0], [0, 0, 1], [1, 0, 0]]
 CALLS = {
     mw.Skeleton: {"names": ("a", "b"), "parents": [-1, 0], "rest": None, "morph_names": (), "sockets": ()},
     mw.Socket: {"name": "s", "joint": 0, "translation": [0] * 3, "rotation": [0, 0, 0, 1], "scale": [1] * 3},
+    mw.Hinge: {"name": "h", "joint": 0, "axis": [1, 0, 0], "lower": -1.0, "upper": 1.0, "slides": False},
     mw.Pose: {"translation": [[0] * 3], "rotation": [[0, 0, 0, 1]], "scale": [[1] * 3], "morphs": [0.0]},
     mw.Pose.identity: {"joints": 2, "morphs": 1, "shape": (2,)},
     POSES.broadcast_to: {"shape": (3, 2)},

@@ -148,6 +148,20 @@ def test_who_reaches_too_far_keeps_the_feet_on_the_ground_and_does_not_shake(ses
     assert now[hand][1] > 1.8
 
 
+def test_the_view_draws_the_targets_of_a_graph(hero):
+    from marrow.graph import FullBodyIK, Graph, IKEffector
+
+    graph = Graph(FullBodyIK("idle", (IKEffector("@left_hand", (0.0, 9.0, 0.0)),)))
+    session = Session()
+    session.put(StudioActor(hero, 0, Origin("sample", "mannequin"), graph=graph))
+    session.tick(0.02)
+    far = np.linalg.norm(joints(session)[number(hero, "@left_hand")] - [0.0, 9.0, 0.0])
+    drawing = (
+        session.pictures[0].drawing(ViewRequest.of(p.SetViews([p.ViewChoice("effectors")])), None).drawing
+    )
+    assert [label.text for label in drawing.labels] == [f"hand_l {far:.2f} m"]
+
+
 def test_the_joints_numbers_are_those_that_are_seen(session, hero):
     from marrow.studio.numbers import joint_numbers
 

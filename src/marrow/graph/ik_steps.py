@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
     from marrow.ik.solver import Solver
 
-__all__ = ["IkStep", "IkTargets", "solve_step"]
+__all__ = ["IkStep", "IkTargets", "solve_step", "state_of"]
 
 Array = NDArray[Any]
 SECONDS = 6e-6
@@ -94,14 +94,15 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
         _solve(control, step, instances, weights, memory, instances, at, step.kept)
         return
     # Memory that lies elsewhere: what is needed of it is fetched and put back.
-    count = 1 + 2 * _state(step)
+    count = 1 + 2 * state_of(step)
     poses, kept = slice(at, at + size), slice(step.kept, step.kept + count)
     rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
     _solve(control, step, instances, weights, rows, np.arange(len(rows)), 0, size)
     memory[instances, poses], memory[instances, kept] = rows[:, :size], rows[:, size:]
 
 
-def _state(step: IkStep) -> int:
+def state_of(step: IkStep) -> int:
+    """How many numbers an instance keeps from one update to the next."""
     return state_size(len(step.targets.turning), len(step.targets.joints))
 
 
@@ -119,7 +120,7 @@ def _solve(
     fixed: dict[str, Any] = {
         "memory": memory, "values": state.values, "constants": control.compiled.tables.constants, "place": state.place,
         "parents": solver.skeleton.parents, **vars(step.targets), "Jp": control.compiled.bank.layout.joints, "at": at,
-        "kept": kept, "state": _state(step), "mover": solver.mover, "keeps": int(step.steps > 0),
+        "kept": kept, "state": state_of(step), "mover": solver.mover, "keeps": int(step.steps > 0),
         "left": LEFT, "jump": JUMP * solver.tree.size,
     }  # fmt: skip
     for begin in range(0, len(instances), BLOCK):

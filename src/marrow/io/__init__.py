@@ -22,7 +22,7 @@ from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, InfluenceLimit, Mesh, _late, _validate, limit_influences
 from marrow.model._asset import twin
-from marrow.printing import as_text, is_text
+from marrow.printing import as_text, is_text, warn
 from marrow.report import Report, ReportBuilder, ReportLine
 
 __all__ = ["load", "save"]
@@ -52,8 +52,9 @@ def load(
     cache: bool = True,
 ) -> Character:
     """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`, SMPL bodies
-    (`.npz`); or a sample by its name (`"mannequin"`), where there is no file of that name. Motion alone becomes a skeleton
-    with clips: AMASS, HumanML3D, Kimodo, key points in 3D (`.npy`, `.npz`, `.json`, `.csv`, `.trc`, `.c3d`).
+    (`.npz`), robots (`.urdf`, MJCF's `.xml`); or a sample by its name (`"mannequin"`), where there is no file of that name.
+    Motion alone becomes a skeleton with clips: AMASS, HumanML3D, Kimodo, key points in 3D (`.npy`, `.npz`, `.json`, `.csv`,
+    `.trc`, `.c3d`).
 
     `path` may also be the bytes of a file, a file that is open for reading, or a URL (`https://...`, `s3://...`:
     through fsspec, `pip install 'marrow-engine[remote]'`). Those have no neighbours: what they refer to is missing.
@@ -98,14 +99,16 @@ def load(
 @told_at_the_call
 def save(character: Character, path: PathLike, **options: Any) -> None:
     """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.usdz`, `.marrow`, `.bvh`
-    (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame).
+    (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame), `.xml` (MJCF); of a robot
+    `.csv` and `.npz` (joint angles).
 
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
     own.
     """
     _validate.instance("save", "character", character, Character)
     (target,) = _paths("save: path", [path])
-    write = registry.for_writing(target).load_module().write
+    form = registry.for_writing(target)
+    write = form.load_module().write
     parameters = inspect.signature(write).parameters
     known = list(parameters)[2:]
     handed_on = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
@@ -127,6 +130,9 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
         raise ResourceLimitError("cannot be written: it is nested too deeply", path=target) from None
     except MemoryError:
         raise ResourceLimitError("needs more memory than there is to be written", path=target) from None
+    if character.skeleton.hinges and form.name not in ("marrow", "MJCF", "joint angles"):
+        count = len(character.skeleton.hinges)
+        warn(f"save: {form.name} has no place for the {count} hinges of the robot: they are left out")
 
 
 def _paths(what: str, given: Any) -> list[Path]:

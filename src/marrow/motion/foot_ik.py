@@ -48,12 +48,11 @@ CLOSED = 0.01
 """Feet that end so near to how they begin (metres, for a person's leg, but for travel) belong to a clip that repeats."""
 
 
-def source_points(tool: Retargeter, pose: Pose, world: Array, model: Array | None = None) -> FeetPoints:
-    """The source's feet in the target's world: turned and scaled, over the ground. `model` are the source's matrices, where
-    they are at hand."""
-    points = feet_points(tool.source, pose if model is None else model, tool.chains("source"), tool.feet_s)
+def source_points(tool: Retargeter, pose: Pose, world: Array, ground: float) -> FeetPoints:
+    """The source's feet in the target's world: turned and scaled, over its `ground` (see `Retargeter.ground`)."""
+    points = feet_points(tool.source, pose, tool.chains("source"), tool.feet_s)
     place = quaternion.rotate(world, points.place)
-    place[..., 1] -= tool.ground(pose, world)
+    place[..., 1] -= ground
     return FeetPoints(place * tool.scale, points.rest * tool.scale, points.leg * tool.scale)
 
 
@@ -93,10 +92,12 @@ class _Leg:
         return {(j, 1): turns for j, turns in zip(self.chain, self.turns)}
 
 
-def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, times: Array) -> None:
+def plant_feet(
+    tool: Retargeter, pose: Pose, world: Array, ground: float, tracks: LocalTracks, times: Array
+) -> None:
     """Changes `tracks` so that the feet of the target stand where and when those of the source do."""
     T, skeleton, chains = len(times), tool.target, tool.chains("target")
-    theirs = source_points(tool, pose, world)
+    theirs = source_points(tool, pose, world, ground)
     body = dense(skeleton, tracks, T)
     model = to_model(skeleton, body)
     mine = feet_points(skeleton, model, chains, tool.feet_t)

@@ -127,7 +127,8 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     times = frame_times(result)  # where it has keys; a source with more of them may jump in between
     before, after = sample(clip, times), sample(result, times)
     world = tool.world(before)
-    theirs = source_points(tool, before, world)
+    ground = tool.ground(before, world)
+    theirs = source_points(tool, before, world, ground)
     planted = planted_frames(theirs, times)
     stands, down = carriers(theirs, planted, times), down_points(theirs, planted)
     chains = tool.chains("target")
@@ -150,7 +151,7 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     lowest = theirs.height.min(axis=-1)
     if tool.soles_s is not None:
         up = quaternion.rotate(quaternion.conjugate(world), np.array([0.0, 1.0, 0.0]))
-        soles = tool.soles_s.heights(there, up) - tool.ground(before, world)
+        soles = tool.soles_s.heights(there, up) - ground
         lowest = np.minimum(lowest, soles * tool.scale)
     mine_lowest = lowest_parts(mine, tool.soles_t, here)
     feet = (

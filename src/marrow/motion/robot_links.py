@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.model import Skeleton
-from marrow.motion.hinge_chain import Chain, walk
+from marrow.motion.hinge_chain import HingeChain, walk
 
 __all__ = ["LinkChain", "LinkTree", "Links", "single"]
 
@@ -21,7 +21,7 @@ class LinkChain(NamedTuple):
     """The hinges on the way from a link to another: for the solver, the joints they are on, and where each of their frames
     is in model space at rest."""
 
-    chain: Chain
+    chain: HingeChain
     joints: list[int]
     turns: list[Array]
     moves: list[Array]
@@ -67,7 +67,7 @@ class LinkTree:
         H = len(passed)
         joints = [j for j, _ in passed]
         lower, upper = ([getattr(self.hinge[j], side) for j in joints] for side in ("lower", "upper"))
-        chain = Chain(
+        chain = HingeChain(
             single(np.array(fixed_turn).reshape(H, 3, 3)),
             single(np.array(fixed_move).reshape(H, 3)),
             single(np.array(lower)),

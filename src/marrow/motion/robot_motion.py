@@ -19,9 +19,9 @@ from marrow.math import quaternion
 from marrow.model import Character, Clip, Hinge, Skeleton
 from marrow.model._derived import derived
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
-from marrow.motion.hinge_chain import Chain, Target, solve_chain
+from marrow.motion.hinge_chain import HingeChain, LinkTarget, solve_chain
 from marrow.motion.joint_angles import joint_angles
-from marrow.motion.robot_body import Limb, RobotBody, find_robot_body
+from marrow.motion.robot_body import RobotBody, RobotLimb, find_robot_body
 from marrow.motion.robot_links import Links, LinkTree, single
 from marrow.motion.robot_stand_in import StandIn
 
@@ -205,7 +205,7 @@ class Robot:
         angles: Array,
         links: Links,
         name: str,
-        limb: Limb,
+        limb: RobotLimb,
         wanted: Any,
         frames: Array,
     ) -> None:
@@ -221,11 +221,11 @@ class Robot:
         tip = turns[-1].T @ (limb.tip - moves[-1])
         many = len(joints) > 4
         targets = [
-            Target(
+            LinkTarget(
                 after, np.eye(3, dtype=np.float32), np.zeros(3, np.float32),
                 place=frames[self.bones[lower], :, 3], place_weight=0.4, final=0.15,
             ),
-            Target(
+            LinkTarget(
                 len(joints), single(turns[-1].T @ self.model[limb.end, :, :3]), single(tip),
                 place=frames[self.bones[end], :, 3], frame=wanted(end, limb.end) if many else None,
                 frame_weight=0.3 if kind == "leg" else 0.1, final=1.0,
@@ -238,17 +238,17 @@ class Robot:
         chain, joints, turns, _ = self.tree.chain(base, end)
         if joints:
             turn = single(turns[-1].T @ self.model[end, :, :3])
-            target = Target(len(joints), turn, np.zeros(3, np.float32), frame=frame, frame_weight=1.0)
+            target = LinkTarget(len(joints), turn, np.zeros(3, np.float32), frame=frame, frame_weight=1.0)
             self._solve(angles, joints, chain, *links[base], [target], 1.0, "trunk")
 
     def _solve(
         self,
         angles: Array,
         joints: list[int],
-        chain: Chain,
+        chain: HingeChain,
         turn: Array,
         move: Array,
-        targets: list[Target],
+        targets: list[LinkTarget],
         size: float,
         kind: str,
     ) -> None:

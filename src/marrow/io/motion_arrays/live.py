@@ -90,7 +90,8 @@ class LivePoses(Iterator[Pose]):
         if points is not None:
             seen = (points[:, 3] > SEEN)[self._kept]
             new = points[self._kept, :3] @ self._turn.T * self._unit + self._ground
-            self._last = np.asarray(np.where(seen[:, None], new, self._last))
+            last = new if self._last is None else self._last
+            self._last = np.asarray(np.where(seen[:, None], new, last))
         solved = body.solve(self._last[None], rate=self.rate, around=self._around)  # type: ignore[index]
         pose = solved.pose[0]
         if self._pose is not None:

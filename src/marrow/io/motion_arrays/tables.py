@@ -180,6 +180,8 @@ def from_csv(data: bytes | memoryview, path: Path) -> Table:
     if not rows:
         raise FormatError("has names and no frames", path=path)
     width = len(rows[0])
+    if head is not None and len(head) != width:
+        raise FormatError(f"has {len(head)} names for {width} columns", path=path)
     values = np.empty((len(rows), width))
     for t, row in enumerate(rows):
         if len(row) != width:

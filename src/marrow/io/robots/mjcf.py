@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.robots.assembly import MAX_LINKS, assembled
-from marrow.io.robots.mjcf_words import Compiler, Defaults, included
+from marrow.io.robots.mjcf_words import Defaults, MjcfSettings, included
 from marrow.io.robots.parts import GREY, Link, Motor, Shape
 from marrow.io.robots.write_mjcf import write
-from marrow.io.robots.xml_tree import Element, parse_xml
+from marrow.io.robots.xml_tree import XmlElement, parse_xml
 from marrow.io.source import LoadOptions, Source
 from marrow.math import quaternion
 from marrow.model import Character
@@ -50,7 +50,7 @@ def read(source: Source, options: LoadOptions) -> Character:
 _IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
 
-def _count(root: Element, tag: str) -> int:
+def _count(root: XmlElement, tag: str) -> int:
     count, stack = 0, [root]
     while stack:
         element = stack.pop()
@@ -60,8 +60,8 @@ def _count(root: Element, tag: str) -> int:
 
 
 class _Reader:
-    def __init__(self, root: Element, report: ReportBuilder) -> None:
-        self.compiler = Compiler(root)
+    def __init__(self, root: XmlElement, report: ReportBuilder) -> None:
+        self.compiler = MjcfSettings(root)
         self.defaults = Defaults(root)
         self.report = report
         self.links: list[Link] = []
@@ -73,7 +73,7 @@ class _Reader:
         }
         self.materials = {e.get("name"): e for e in assets if e.tag == "material"}
 
-    def bodies(self, element: Element, parent: int, at: Array, turn: Array, childclass: str) -> None:
+    def bodies(self, element: XmlElement, parent: int, at: Array, turn: Array, childclass: str) -> None:
         """The bodies inside an element, which hang on the link `parent`, from a frame of it; those inside one come before
         its neighbours, as in the file."""
         stack = [(c, parent, at, turn, childclass) for c in reversed(element.children)]
@@ -92,7 +92,7 @@ class _Reader:
             stack.extend((c, parent, place, rotation, inner) for c in reversed(child.children))
 
     def body(
-        self, element: Element, parent: int, at: Array, turn: Array, childclass: str
+        self, element: XmlElement, parent: int, at: Array, turn: Array, childclass: str
     ) -> tuple[int, Array]:
         """Adds the links of a body. The last of them, and where its joint is in the body's frame."""
         name = element.get("name") or f"body_{len(self.links)}"
@@ -122,14 +122,14 @@ class _Reader:
             link.shapes.append(geom)
         return len(self.links) - 1, anchor
 
-    def add(self, link: Link, element: Element) -> None:
+    def add(self, link: Link, element: XmlElement) -> None:
         if len(self.links) >= MAX_LINKS:
             raise ResourceLimitError(
                 f"has more than the {MAX_LINKS:,} bodies and joints marrow reads", path=element.path
             )
         self.links.append(link)
 
-    def motor(self, said: Element, kind: str, otherwise: str) -> Motor:
+    def motor(self, said: XmlElement, kind: str, otherwise: str) -> Motor:
         axis = said.numbers("axis", "0 0 1", 3)
         if np.linalg.norm(axis) < 1e-9:
             raise said.wrong("its axis has no direction")
@@ -150,7 +150,7 @@ class _Reader:
         lower, upper = (factor * (v - reference) for v in (lower, upper))
         return Motor(said.get("name") or otherwise, axis, lower, upper, kind == "slide")
 
-    def geoms(self, body: Element, childclass: str) -> list[Shape]:
+    def geoms(self, body: XmlElement, childclass: str) -> list[Shape]:
         out, stack = [], [(body, np.zeros(3), _IDENTITY, childclass)]
         while stack:
             element, at, turn, inner = stack.pop()
@@ -167,7 +167,7 @@ class _Reader:
                         out.append(shape)
         return out
 
-    def geom(self, said: Element) -> Shape | None:
+    def geom(self, said: XmlElement) -> Shape | None:
         kind = said.get("type", "mesh" if said.get("mesh") else "sphere")
         place, rotation = self.compiler.frame(said)
         material = self.materials.get(said.get("material"))

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import MissingFileError, ResourceLimitError
-from marrow.io.robots.xml_tree import Element, parse_xml
+from marrow.io.robots.xml_tree import XmlElement, parse_xml
 from marrow.io.source import Source
 from marrow.math import quaternion
 
-__all__ = ["Compiler", "Defaults", "included"]
+__all__ = ["Defaults", "MjcfSettings", "included"]
 
 Array = NDArray[Any]
 MAX_FILES = 64
 
 
-def included(root: Element, source: Source) -> None:
+def included(root: XmlElement, source: Source) -> None:
     """Puts the content of included files in the place of `<include file=.../>`."""
     count = 0
     stack = [root]
@@ -46,7 +46,7 @@ def included(root: Element, source: Source) -> None:
             stack.extend(element.children)
 
 
-def _included(source: Source, element: Element, name: str) -> Element:
+def _included(source: Source, element: XmlElement, name: str) -> XmlElement:
     """The file of an `<include>`: beside the file that includes it, or else beside the first one."""
     try:
         folder = element.path.parent.relative_to(source.path.parent).as_posix()
@@ -61,10 +61,10 @@ def _included(source: Source, element: Element, name: str) -> Element:
     return parse_xml(source.neighbour(name), source.path.parent / name)
 
 
-class Compiler:
+class MjcfSettings:
     """How numbers of a model are to be read."""
 
-    def __init__(self, root: Element) -> None:
+    def __init__(self, root: XmlElement) -> None:
         said: dict[str, str] = {}
         for element in root.all("compiler"):
             said |= element.attributes
@@ -80,11 +80,11 @@ class Compiler:
     def mesh_path(self, name: str) -> str:
         return self.folder + name
 
-    def frame(self, element: Element) -> tuple[Array, Array]:
+    def frame(self, element: XmlElement) -> tuple[Array, Array]:
         """Place and rotation (xyzw) of a body, geom or frame."""
         return element.numbers("pos", "0 0 0", 3), self._rotation(element)
 
-    def _rotation(self, element: Element) -> Array:
+    def _rotation(self, element: XmlElement) -> Array:
         said = element.attributes
         if "quat" in said:
             w, x, y, z = element.numbers("quat", None, 4)
@@ -114,14 +114,14 @@ class Compiler:
         return np.array([0.0, 0.0, 0.0, 1.0])
 
 
-def _about(element: Element, axis: Array, angle: float) -> Array:
+def _about(element: XmlElement, axis: Array, angle: float) -> Array:
     length = float(np.linalg.norm(axis))
     if length < 1e-9:
         raise element.wrong("its axis has no direction")
     return quaternion.from_axis_angle(axis / length, angle)
 
 
-def _of_axes(element: Element, x: Array, y: Array) -> Array:
+def _of_axes(element: XmlElement, x: Array, y: Array) -> Array:
     if np.linalg.norm(x) > 1e-9:
         x = x / np.linalg.norm(x)
         y = y - x * float(x @ y)
@@ -134,9 +134,9 @@ def _of_axes(element: Element, x: Array, y: Array) -> Array:
 class Defaults:
     """Classes of defaults: each has the attributes of the class that it is inside of, and its own."""
 
-    def __init__(self, root: Element) -> None:
+    def __init__(self, root: XmlElement) -> None:
         self._classes: dict[str, dict[str, dict[str, str]]] = {"": {}}
-        stack: list[tuple[Element, dict[str, dict[str, str]], bool]] = [
+        stack: list[tuple[XmlElement, dict[str, dict[str, str]], bool]] = [
             (top, {}, True) for top in reversed(root.all("default"))
         ]
         while stack:
@@ -153,10 +153,10 @@ class Defaults:
                 self._classes[element.get("class")] = known
             stack.extend((c, known, False) for c in element if c.tag == "default")
 
-    def of(self, element: Element, tag: str, childclass: str) -> Element:
+    def of(self, element: XmlElement, tag: str, childclass: str) -> XmlElement:
         """The element with what its class says where it says nothing itself."""
         name = element.get("class", childclass)
         if name not in self._classes:
             raise element.wrong(f"its class {name!r} does not exist")
         values = {k: v for k, v in self._classes[name].get(tag, {}).items() if k != "class"}
-        return Element(tag, values | element.attributes, element.path, element.line)
+        return XmlElement(tag, values | element.attributes, element.path, element.line)

@@ -9,7 +9,7 @@ import numpy as np
 from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.robots.assembly import MAX_LINKS, assembled
 from marrow.io.robots.parts import GREY, Color, Link, Motor, Shape, turn_of_rpy
-from marrow.io.robots.xml_tree import Element, parse_xml
+from marrow.io.robots.xml_tree import XmlElement, parse_xml
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character
 from marrow.report import ReportBuilder
@@ -58,9 +58,9 @@ def read(source: Source, options: LoadOptions) -> Character:
     return assembled(made, source, report, root.get("name"), options)
 
 
-def _joints(root: Element, links: dict[str, Element]) -> dict[str, Element]:
+def _joints(root: XmlElement, links: dict[str, XmlElement]) -> dict[str, XmlElement]:
     """The joint above each link."""
-    above: dict[str, Element] = {}
+    above: dict[str, XmlElement] = {}
     for joint in root.all("joint"):
         for end in ("parent", "child"):
             if _end(joint, end) not in links:
@@ -74,12 +74,12 @@ def _joints(root: Element, links: dict[str, Element]) -> dict[str, Element]:
     return above
 
 
-def _end(joint: Element, which: str) -> str:
+def _end(joint: XmlElement, which: str) -> str:
     found = joint.first(which)
     return found.get("link") if found is not None else ""
 
 
-def _parents_first(links: dict[str, Element], above: dict[str, Element]) -> list[str]:
+def _parents_first(links: dict[str, XmlElement], above: dict[str, XmlElement]) -> list[str]:
     below: dict[str, list[str]] = {}
     for child, joint in above.items():
         below.setdefault(_end(joint, "parent"), []).append(child)
@@ -95,14 +95,14 @@ def _parents_first(links: dict[str, Element], above: dict[str, Element]) -> list
     return order
 
 
-def _origin(element: Element) -> tuple[np.ndarray, np.ndarray]:
+def _origin(element: XmlElement) -> tuple[np.ndarray, np.ndarray]:
     origin = element.first("origin")
     if origin is None:
         return np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
     return origin.numbers("xyz", "0 0 0", 3), turn_of_rpy(*origin.numbers("rpy", "0 0 0", 3))
 
 
-def _motor(joint: Element, report: ReportBuilder) -> Motor | None:
+def _motor(joint: XmlElement, report: ReportBuilder) -> Motor | None:
     name, kind = joint.get("name"), joint.get("type")
     if kind not in _TYPES:
         raise joint.wrong(f"its type is {kind!r}: expected one of {', '.join(_TYPES)}")
@@ -131,11 +131,11 @@ def _motor(joint: Element, report: ReportBuilder) -> Motor | None:
     return Motor(name, axis, lower, upper, kind == "prismatic")
 
 
-def _colors(root: Element) -> dict[str, Color]:
+def _colors(root: XmlElement) -> dict[str, Color]:
     return {m.get("name"): _color(m, {}) for m in root.all("material")}
 
 
-def _color(material: Element | None, known: dict[str, Color]) -> Color:
+def _color(material: XmlElement | None, known: dict[str, Color]) -> Color:
     if material is None:
         return GREY
     said = material.first("color")
@@ -145,7 +145,7 @@ def _color(material: Element | None, known: dict[str, Color]) -> Color:
     return r, g, b, a
 
 
-def _shapes(link: Element, tag: str, colors: dict[str, Color]) -> list[Shape]:
+def _shapes(link: XmlElement, tag: str, colors: dict[str, Color]) -> list[Shape]:
     out = []
     for element in link.all(tag):
         geometry = element.first("geometry")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import FormatError, ResourceLimitError
 
-__all__ = ["Element", "parse_xml"]
+__all__ = ["XmlElement", "parse_xml"]
 
 MAX_BYTES = 64 << 20
 MAX_ELEMENTS = 200_000
@@ -21,25 +21,25 @@ MAX_DEPTH = 800
 
 
 @dataclass(slots=True)
-class Element:
+class XmlElement:
     """A tag with its attributes and what is inside; `line` is where it begins in the file `path`."""
 
     tag: str
     attributes: dict[str, str]
     path: Path
     line: int
-    children: list[Element] = field(default_factory=list)
+    children: list[XmlElement] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Element]:
+    def __iter__(self) -> Iterator[XmlElement]:
         return iter(self.children)
 
     def get(self, key: str, default: str = "") -> str:
         return self.attributes.get(key, default)
 
-    def first(self, tag: str) -> Element | None:
+    def first(self, tag: str) -> XmlElement | None:
         return next((c for c in self.children if c.tag == tag), None)
 
-    def all(self, tag: str) -> list[Element]:
+    def all(self, tag: str) -> list[XmlElement]:
         return [c for c in self.children if c.tag == tag]
 
     @property
@@ -74,7 +74,7 @@ class Element:
         return float(self.numbers(key, default, 1)[0])
 
 
-def parse_xml(data: bytes | memoryview, path: Path) -> Element:
+def parse_xml(data: bytes | memoryview, path: Path) -> XmlElement:
     """The root element of an XML file."""
     if len(data) > MAX_BYTES:
         raise ResourceLimitError(
@@ -84,7 +84,7 @@ def parse_xml(data: bytes | memoryview, path: Path) -> Element:
     if bytes(data).count(b"<") > 4 * MAX_ELEMENTS:
         raise ResourceLimitError(f"is XML with more than {MAX_ELEMENTS:,} elements", path=path)
     parser = expat.ParserCreate()
-    top = Element("", {}, path, 0)
+    top = XmlElement("", {}, path, 0)
     open_elements = [top]
     count = 0
 
@@ -100,7 +100,7 @@ def parse_xml(data: bytes | memoryview, path: Path) -> Element:
             raise ResourceLimitError(
                 f"is XML with {what}", path=path, place=f"line {parser.CurrentLineNumber}"
             )
-        made = Element(tag, attributes, path, parser.CurrentLineNumber)
+        made = XmlElement(tag, attributes, path, parser.CurrentLineNumber)
         open_elements[-1].children.append(made)
         open_elements.append(made)
 

@@ -42,6 +42,8 @@ class PosedEffector(NamedTuple):
 
     joint: int
     target: Array
+    point: tuple[float, ...] = (0.0, 0.0, 0.0)
+    """The place on the joint that shall be there, in the joint's frame."""
 
 
 @dataclass(frozen=True, eq=False)
