@@ -122,8 +122,8 @@ def test_a_state_that_uses_a_node_asks_for_its_clip():
         (Blend((ClipNode("up", name="a"), Use("b")), (0.5,)), "no node of this graph is called 'b'"),
         (Blend((ClipNode("up", name="a"), ClipNode("walk", name="a")), (0.5,)), "names of their own"),
         (Blend((Use("a"), "up"), (0.5,), name="a"), "below themselves"),
-        (Blend((Function("up", "f", name="f"), Use("f")), (0.5,)), "calls a Python function"),
-        (Blend((JointOverride("up", ("hips",), name="f"), Use("f")), (0.5,)), "calls a Python function"),
+        (Blend((Function("up", "f", name="f"), Use("f")), (0.5,)), "runs between programs"),
+        (Blend((JointOverride("up", ("hips",), name="f"), Use("f")), (0.5,)), "runs between programs"),
     ],
 )
 def test_what_cannot_be_is_said(root, words):
