@@ -44,9 +44,23 @@ def plain(path: Path) -> str:
                 child.set("type", "sphere")
                 child.set("size", "0.01")
                 child.attrib.pop("mesh", None)
-            elif mesh or child.tag in ("sensor", "keyframe", "actuator", "contact", "equality", "tendon", "mesh", "texture"):
+            elif mesh or child.tag in (
+                "sensor",
+                "keyframe",
+                "actuator",
+                "contact",
+                "equality",
+                "tendon",
+                "mesh",
+                "texture",
+            ):
                 parent.remove(child)
-            elif child.tag == "geom" and "size" not in child.attrib and "type" not in child.attrib and not child.get("class"):
+            elif (
+                child.tag == "geom"
+                and "size" not in child.attrib
+                and "type" not in child.attrib
+                and not child.get("class")
+            ):
                 child.set("size", "0.01")
     for material in root.iter("material"):
         material.attrib.pop("texture", None)

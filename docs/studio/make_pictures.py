@@ -132,7 +132,19 @@ def rig(tab: Tab) -> None:
     tab.page.get_by_role("radio", name="Reach").click()
 
 
+def effectors(tab: Tab) -> None:
+    at(tab, "idle", 0.5)
+    tab.page.get_by_role("radio", name="Effectors").click()
+    places = {"pelvis": (0.03, 0.76, -0.1), "hand_l": (0.4, 0.62, 0.4), "hand_r": (-0.68, 1.52, 0.2)}
+    for name, place in places.items():
+        joint = tab.js("s.characters[0].joints.findIndex((j) => j.name === a)", name)
+        tab.send(type="effector", joint=joint, place=place)
+    pick(tab, "hand_l")
+    tab.until("s.state.effectors.length === 5")
+
+
 def weights(tab: Tab) -> None:
+    tab.send(type="reset_effectors")
     tab.page.get_by_role("radio", name="Played").click()
     show(tab, "View")
     at(tab, "attack", 0.5, heat=True)
@@ -208,6 +220,7 @@ PICTURES: dict[str, Callable[[Tab], None]] = {
     "timeline": timeline,
     "keys": keys,
     "rig": rig,
+    "effectors": effectors,
     "weights": weights,
     "compare": compare,
     "graph": graph,

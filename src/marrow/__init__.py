@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     )
     from marrow.io import load, save
     from marrow.io.lint import Mended, mend
+    from marrow.io.motion_arrays.live import LivePoses, live
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
     from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
@@ -100,6 +101,7 @@ _LATE = {
     "BoneMap": "marrow.motion",
     "Retargeter": "marrow.motion",
     "SampledClip": "marrow.animation.resampling",
+    "LivePoses": "marrow.io.motion_arrays.live",
     "Mended": "marrow.io.lint",
     "Snapshot": "marrow.graph",
     "Surface": "marrow.skinning",
@@ -111,6 +113,7 @@ _LATE = {
     "gpu": "marrow.gpu",
     "graph": "marrow.graph",
     "ik": "marrow.ik",
+    "live": "marrow.io.motion_arrays.live",
     "load": "marrow.io",
     "load_graph": "marrow.graph",
     "lod": "marrow.lod",
@@ -150,6 +153,7 @@ __all__ = [
     "Image",
     "InfluenceLimit",
     "Level",
+    "LivePoses",
     "Lod",
     "MarrowError",
     "Material",
@@ -190,6 +194,7 @@ __all__ = [
     "graph",
     "ik",
     "limit_influences",
+    "live",
     "load",
     "load_graph",
     "lod",

@@ -14,7 +14,17 @@ from marrow.errors import DeviceLostError, GpuError, GpuMemoryError, MarrowError
 from marrow.gpu.evaluator import GpuEvaluator
 from marrow.gpu.memory import GpuMemory
 from marrow.gpu.pose_shader import ALONE
-from marrow.graph import ClipNode, Function, Graph, Parameter, State, StateMachine, Transition
+from marrow.graph import (
+    ClipNode,
+    FullBodyIK,
+    Function,
+    Graph,
+    IKEffector,
+    Parameter,
+    State,
+    StateMachine,
+    Transition,
+)
 from marrow.graph.pose_program import PoseProgram
 from marrow.kernels.operations import OPERATION, OPERATIONS, codes
 
@@ -273,6 +283,24 @@ def test_functions_of_a_graph_see_poses_and_change_them(device):
     graph = Graph(Function(ClipNode(clip), "lift"))
     cpu, mine = (mw.Animator(world.character, graph, count=3, functions={"lift": lift}) for _ in range(2))
     go_on(cpu, mine, gpu.Crowd(mine, device=device))
+
+
+def test_full_body_ik_is_solved_on_the_cpu_and_goes_on_there(device):
+    world = operations.World(1)
+    names, clip = world.character.skeleton.names, next(iter(world.character.clips))
+    graph = Graph(
+        FullBodyIK(ClipNode(clip), (IKEffector(names[-1], "place"),)), {"place": Parameter("vector")}
+    )
+    cpu, mine = (mw.Animator(world.character, graph, count=3) for _ in range(2))
+    crowd = gpu.Crowd(mine, device=device)
+    start = cpu.model_matrices[:, -1, :, 3]
+    for k in range(3):  # from the pose, then from where it was
+        for who in (cpu, mine):
+            who["place"] = start + 0.02 * k
+        cpu.update(0.04)
+        crowd.update(0.04)
+        # Joints that no target needs make much of last bits.
+        np.testing.assert_allclose(crowd.matrices, cpu.matrices, rtol=0, atol=1e-3 * size(cpu.matrices))
 
 
 def test_memory_does_what_an_array_does(small):

@@ -40,8 +40,9 @@ def test_motion_of_one_rig_on_another(rig, source: str, clip: str | int, target:
     assert quality.result.sink <= 0.005 * size
     assert quality.result.skate <= quality.source.skate
     assert quality.knees <= 0.02
-    assert quality.stretch <= 1.06 + 1e-3
-    # Hips as high over the ankles as in the source, by the length of the legs; the head goes up and down as much.
+    assert quality.stretch <= 1 + 1e-3, "no bone is lengthened"
+    # Hips about as high over the ankles as in the source, by the length of the legs: they move so that feet stand and
+    # knees do not snap. The head goes up and down with them.
     times = np.linspace(0, motion.duration, 9)
     pose, own = motion.sample(times), b.skeleton.to_model(made.sample(times))[..., 3]
     world = tool.world(motion.sample(np.linspace(0, motion.duration, 40)))
@@ -55,14 +56,14 @@ def test_motion_of_one_rig_on_another(rig, source: str, clip: str | int, target:
     legs = leg_length(tool.rest_s.place, mine), tool.leg_t
     before = (hips(seen, mine) - ground - tool.feet_s.ankle) / legs[0]
     after = (hips(own, theirs) - tool.feet_t.ankle) / legs[1]
-    np.testing.assert_allclose(after, before, atol=0.01)
+    assert np.abs(after - before).mean() < 0.03 and np.abs(after - before).max() < 0.075
     heads = [
         at[:, chains["head"][-1], 1] / leg
         for at, chains, leg in ((seen, mine, legs[0]), (own, theirs, legs[1]))
     ]
     # Spines of other shapes bend a little differently.
     gap = np.abs((heads[1] - heads[1].mean()) - (heads[0] - heads[0].mean()))
-    assert gap.mean() < 0.01 and gap.max() < 0.0125
+    assert gap.mean() < 0.02 and gap.max() < 0.075
 
 
 @pytest.mark.parametrize(

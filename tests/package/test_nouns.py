@@ -29,6 +29,7 @@ EXAMPLES = {
     mw.Environment: (lambda: mw.Environment(), {"exposure": 2.0}),
     mw.Event: (lambda: mw.Event(0.5, "hit"), {"time": 0.25}),
     mw.Graph: (lambda: mw.Graph("nod"), {"name": "nods"}),
+    mw.Hinge: (lambda: mw.Hinge("elbow", 1, (1.0, 0.0, 0.0)), {"upper": 2.0}),
     mw.Image: (lambda: mw.Image("skin", "image/png", b"data"), {"name": "hide"}),
     mw.Level: (lambda: mw.Level((MESH,), mw.Lod.of((MESH,), 1)), {"meshes": (MESH, MESH)}),
     mw.Lod: (lambda: mw.Lod.of((MESH,), 1), {"screen_size": 0.5}),
@@ -45,6 +46,7 @@ EXAMPLES = {
     mw.Track: (lambda: CLIP.tracks[0], {"target": 0}),
     mw.Camera: (lambda: mw.Camera.perspective((0, 0, 0), (0, 0, 1)), {"height": 720}),
     mw.lod.Reduction: (lambda: mw.lod.Reduction(0.5), {"triangles": 0.25}),
+    mw.graph.IKEffector: (lambda: mw.graph.IKEffector("hand"), {"weight": 0.5}),
     mw.graph.Montage: (lambda: mw.graph.Montage("nod", "arms", {"all": 0.0}), {"clip": "shake"}),
     mw.graph.Parameter: (lambda: mw.graph.Parameter(), {"smoothing": 0.5}),
     mw.graph.Point1D: (lambda: POINT, {"at": 1.0}),
@@ -55,8 +57,8 @@ EXAMPLES = {
 RESULTS = {
     "Adapter", "Bounds", "ClipBank", "CompiledGraph", "CrowdGroup", "EvaluationJob", "EventWindow",
     "FeatureStatistics", "Finding", "FootQuality", "Frame", "FunctionCall", "GraphMoment", "InfluenceLimit",
-    "JointPixels", "LevelEvaluation", "LevelGroup", "MirrorMap", "MotionQuality", "Palette", "PoseProgram", "Reduced",
-    "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip", "Selection", "Snapshot",
+    "JointAngles", "JointPixels", "LevelEvaluation", "LevelGroup", "MirrorMap", "MotionQuality", "Palette", "PoseProgram",
+    "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip", "Selection", "Snapshot",
     "Surface", "Video", "WarpTarget",
 }  # fmt: skip
 """What is worked out for people, not described by them."""

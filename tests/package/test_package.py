@@ -135,6 +135,7 @@ SAID = {
     "third_person_game.py": "1 posts fell",
     "small_game.py": r"[2-7] of 7 lizards",
     "artist_pipeline.py": r"(?s)turned.*walk, run, wave; 0 points left",
+    "hands_on_rail.py": r"hands on the rail: 0\.0\d mm off",
     "motion_warping.py": r"24 Hz: landed 0\.000 mm.*\n.*60 Hz: landed 0\.000 mm.*\n.*144 Hz: landed 0\.000 mm",
     "training_set.py": r"0 files failed\n.*off by 0\.\d+ degrees; by [4-9]\.",
 }

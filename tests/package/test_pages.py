@@ -214,7 +214,7 @@ def test_the_commands_and_the_code_of_the_studio_run(tmp_path: Path, monkeypatch
     finally:
         for studio in opened:
             studio.close()
-    assert len(opened) == 3
+    assert len(opened) == 4
 
 
 def test_the_code_and_the_commands_of_pictures_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

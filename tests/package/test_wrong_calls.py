@@ -44,6 +44,7 @@ FLOOR = [[0.0, 0, 0], [0, 0, 1], [1, 0, 0]]
 CALLS = {
     mw.Skeleton: {"names": ("a", "b"), "parents": [-1, 0], "rest": None, "morph_names": (), "sockets": ()},
     mw.Socket: {"name": "s", "joint": 0, "translation": [0] * 3, "rotation": [0, 0, 0, 1], "scale": [1] * 3},
+    mw.Hinge: {"name": "h", "joint": 0, "axis": [1, 0, 0], "lower": -1.0, "upper": 1.0, "slides": False},
     mw.Pose: {"translation": [[0] * 3], "rotation": [[0, 0, 0, 1]], "scale": [[1] * 3], "morphs": [0.0]},
     mw.Pose.identity: {"joints": 2, "morphs": 1, "shape": (2,)},
     POSES.broadcast_to: {"shape": (3, 2)},
@@ -129,6 +130,7 @@ CALLS = {
     mw.Report: {"lines": ()},
     mw.ReportLine: {"kind": "info", "place": "", "message": "x"},
     mw.Report((mw.ReportLine("info", "", "x"),)).__getitem__: {"index": 0},
+    mw.live: {"frames": [], "motion": "coco", "skeleton": None, "rate": 30.0, "up": None, "fit": 3},
     quaternion.from_euler: {"angles": [0.0, 0.0, 0.0], "order": "xyz"},
     quaternion.to_euler: {"q": [0.0, 0.0, 0.0, 1.0], "order": "xyz"},
     affine.identity: {"shape": (2,)},
@@ -150,7 +152,7 @@ def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path):
     mw.save(WHOLE, tmp_path / "hero.glb")
     if function is mw.load:
         good = {"path": tmp_path / "hero.glb", "scale": None, "clips": (), "influences": None}
-        good |= {"rate": None, "allow_outside": False, "cache": False}
+        good |= {"rate": None, "motion": None, "up": None, "allow_outside": False, "cache": False}
     else:
         good = {"character": WHOLE, "path": tmp_path / "other.glb"}
     wrongly(function, good)
@@ -188,6 +190,7 @@ def test_the_whole_surface_is_called():
         "load",
         "load_graph",
         "Controller",
+        "LivePoses",
         "Mended",
         "mend",
         "save",

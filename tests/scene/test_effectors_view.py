@@ -78,3 +78,19 @@ def test_as_many_targets_as_instances():
         drawn(
             mw.Actor(arm(), transforms=np.tile(np.eye(3, 4), (3, 1, 1)), targets={"hand": np.zeros((2, 3))})
         )
+
+
+def test_targets_of_a_graph_are_drawn_where_they_pull():
+    from marrow.graph import FullBodyIK, Graph, IKEffector, Parameter
+
+    hero = mw.samples.mannequin()
+    hand = IKEffector("@left_hand", "hand", weight="grip")
+    parameters = {"hand": Parameter("vector", (0.3, 9.0, 0.4)), "grip": Parameter(default=1.0)}
+    graph = Graph(FullBodyIK("idle", (hand, IKEffector("@left_foot"))), parameters)
+    crowd = mw.Animator(hero, graph, count=2)
+    crowd["grip"] = [1.0, 0.0]
+    crowd.update(1 / 60)
+    found = drawn(mw.Actor(crowd))
+    place = hero.skeleton.to_model(crowd.pose)[0, hero.skeleton.index("@left_hand"), :, 3]
+    far = np.linalg.norm(np.array([0.3, 9.0, 0.4]) - place)
+    assert [label.text for label in found.labels] == [f"hand_l {far:.2f} m"]

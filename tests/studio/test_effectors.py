@@ -56,7 +56,7 @@ def test_a_dragged_hand_is_reached_and_the_feet_stay(session, hero):
     chest = number(hero, "@chest")
     assert np.linalg.norm(after[chest] - before[chest]) > 0.01  # the whole body leans into it
     # What a script finds with the same solver is the same pose.
-    feet = [mw.ik.Effector(n, rotation=1.0) for n in ("@left_foot", "@right_foot")]
+    feet = [mw.ik.Effector(n, position=10.0, rotation=3.0) for n in ("@left_foot", "@right_foot")]
     solver = mw.ik.Solver(hero, [*feet, "@left_hand"], steps=24)
     pose = solver.solve(hero.clips["idle"].sample(0.5), {"@left_hand": target}).pose
     np.testing.assert_allclose(after, hero.skeleton.to_model(pose)[..., 3], atol=1e-4)
@@ -132,6 +132,34 @@ def test_the_view_draws_what_is_missing(session, hero):
     words = {label.text.split()[0]: label.text for label in drawing.labels}
     assert float(words[name].split()[1]) == pytest.approx(far, rel=0.02)
     assert len(words) == 3  # the feet, too, say whether they stay
+
+
+def test_who_reaches_too_far_keeps_the_feet_on_the_ground_and_does_not_shake(session, hero):
+    hand, feet = number(hero, "@left_hand"), [number(hero, n) for n in ("@left_foot", "@right_foot")]
+    played = joints(session)
+    before = None
+    for far in np.linspace(0.0, 9.0, 60):
+        session.apply(p.SetEffector(hand, (0.2, 1.0 + far, 0.1)))
+        now = joints(session)
+        np.testing.assert_allclose(now[feet], played[feet], atol=1e-3)
+        if far > 2:  # everything is stretched already: going on changes little
+            assert np.abs(now - before).max() < 0.02
+        before = now
+    assert now[hand][1] > 1.8
+
+
+def test_the_view_draws_the_targets_of_a_graph(hero):
+    from marrow.graph import FullBodyIK, Graph, IKEffector
+
+    graph = Graph(FullBodyIK("idle", (IKEffector("@left_hand", (0.0, 9.0, 0.0)),)))
+    session = Session()
+    session.put(StudioActor(hero, 0, Origin("sample", "mannequin"), graph=graph))
+    session.tick(0.02)
+    far = np.linalg.norm(joints(session)[number(hero, "@left_hand")] - [0.0, 9.0, 0.0])
+    drawing = (
+        session.pictures[0].drawing(ViewRequest.of(p.SetViews([p.ViewChoice("effectors")])), None).drawing
+    )
+    assert [label.text for label in drawing.labels] == [f"hand_l {far:.2f} m"]
 
 
 def test_the_joints_numbers_are_those_that_are_seen(session, hero):

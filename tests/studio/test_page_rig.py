@@ -114,7 +114,7 @@ def test_a_character_that_grows_and_wanders_stays_in_the_picture(small: Any) -> 
 
 def test_the_bind_pose_is_the_mesh_as_it_was_made(rig: Tab) -> None:
     character = small_character()
-    rig.page.get_by_role("radio", name="Bind pose").click()
+    rig.page.get_by_role("radio", name="Bind").click()
     rig.until("s.viewport.hands.kind === 'bind'")
     made = np.concatenate([character.meshes[0].positions])
     np.testing.assert_allclose(positions(rig)[: len(made)], made, atol=2e-5)

@@ -94,12 +94,13 @@ export class App {
     this.viewport = new Viewport(this.options);
     this.player = new Player(this);
     this.viewport.onPick = (joint) => this.select(joint);
+    this.viewport.handles.onHold = (joint, place, instance) => this.sendLatest("effector", { type: "effector", joint, place, instance });
     this.viewport.onSight = (seen) => this.emit("sight", seen);
     this.viewport.onLook = (look) => this.sendLatest("look", look);
     this.viewport.beforeDraw = () => this.takeFrames();
     const { connection } = this;
     connection.onDrawing = (message) => this.viewport.takeDrawing(message);
-    for (const event of ["options", "selection", "character", "rig"] as const) this.on(event, () => this.tellViews());
+    for (const event of ["options", "selection", "character", "rig", "state"] as const) this.on(event, () => this.tellViews());
     connection.onStatus = (status) => this.emit("status", status);
     connection.onFrame = (frame) => {
       // Places come only when they change; they hold until then, also for a character that is still on its way.
@@ -205,6 +206,7 @@ export class App {
   private takeState(state: State): void {
     this.state = state;
     if (this.homing === "asked") this.homing = "told";
+    this.viewport.handles.takeState(state.effectors);
     this.emit("state", state);
     if (state.selected !== this.selected) this.showSelected(state.selected);
   }
@@ -371,6 +373,7 @@ export class App {
     });
     // What has no mesh is shown by its bones.
     if (this.viewport.character()?.bare && !views.has("skeleton")) out.push({ name: "skeleton", argument: "plain" });
+    if (this.viewport.handles.on && this.state?.effectors.some(({ places }) => places.length) && !views.has("effectors")) out.push({ name: "effectors", argument: "" });
     return out;
   }
 

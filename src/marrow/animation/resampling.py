@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.animation.frame_budget import check_frames
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample, times_of, wrap
+from marrow.cached import cached_property
 from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.kernels.poses import sample_frames

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.bench.harness import Contest
+from marrow.graph import Animator, FullBodyIK, Graph, IKEffector, Parameter
 from marrow.ik import Effector, JointLimits, Solver
+from marrow.math import quaternion
 from marrow.model import Skeleton
 from marrow.samples import mannequin
 
@@ -44,10 +46,34 @@ def contests() -> list[Contest]:
         whole.goals["mink, one by one"] = AGAINST_MINK
     else:
         whole.notes.append("mink (with daqp) is not installed")
+    whole.entries["as a node of a graph, 3 steps"] = crowd_updates(times, later)
     one = {name: target[0] for name, target in targets.items()}
     single = Contest(f"the same for one character, {STEPS} steps", "character", 1)
     single.entries["marrow"] = lambda: solver.solve(pose[0], one, warm=pose[0], steps=STEPS)
     return [whole, single]
+
+
+def crowd_updates(times: Array, later: Array) -> Callable[[], object]:
+    """The same effectors as `FullBodyIK` of a crowd: an update and its skinning matrices, on one thread."""
+    hero, effectors = mannequin(), []
+    parameters: dict[str, Parameter] = {}
+    for name in EFFECTORS:
+        parameters |= {f"{name[1:]}.place": Parameter("vector"), f"{name[1:]}.turn": Parameter("vector")}
+        effectors.append(IKEffector(name, f"{name[1:]}.place", f"{name[1:]}.turn", rotation_strength=0.5))
+    graph = Graph(FullBodyIK("run", tuple(effectors), limits="clips"), parameters)
+    crowd = Animator(hero, graph, count=CROWD, threads=1)
+    for name in EFFECTORS:
+        matrices = later[:, hero.skeleton.index(name)].astype(np.float64)
+        crowd[f"{name[1:]}.place"] = matrices[:, :, 3]
+        crowd[f"{name[1:]}.turn"] = quaternion.log(quaternion.from_matrix(matrices[:, :, :3]))
+    crowd.update(times)
+    crowd.matrices  # noqa: B018 (the first one begins at the pose)
+
+    def run() -> object:
+        crowd.update(1 / 6000)
+        return crowd.matrices
+
+    return run
 
 
 def mink_frames(skeleton: Skeleton, rotation: Array, later: Array) -> Callable[[], object] | None:

@@ -42,6 +42,8 @@ def retarget(
     max_sink: float | None = None,
     max_skate: float | None = None,
     max_reach: float | None = None,
+    max_slide: float | None = None,
+    max_knee: float | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> int:
@@ -89,11 +91,15 @@ def retarget(
     max_drift
         Fail when a planted foot moves further than this, in metres.
     max_sink
-        Fail when a foot sinks deeper than this, in metres.
+        Fail when the skin of a foot sinks deeper than this, in metres.
     max_skate
         Fail when the feet slide in more than this share of the frames they are down.
     max_reach
         Fail when a hand is further than this from where the source's is, in lengths of the arm.
+    max_slide
+        Fail when the sole of a planted foot slides further than this on the skin, in metres.
+    max_knee
+        Fail when a knee bends faster than this many times the source's fastest.
     allow_outside
         Let files refer to others outside their own folder.
     force
@@ -123,16 +129,21 @@ def retarget(
     if save_map is not None:
         writable(save_map, force=force)
     character = open_character(target, allow_outside=allow_outside)
-    limits = {"drift": max_drift, "sink": max_sink, "skate": max_skate, "reach": max_reach}
+    limits = {
+        "drift": max_drift,
+        "sink": max_sink,
+        "skate": max_skate,
+        "reach": max_reach,
+        "slide": max_slide,
+    }
+    limits["knee speed"] = max_knee
     code, added = FINE, character
     told: list[dict[str, Any]] = []
     if folder and output is not None and not show:
         output.mkdir(parents=True, exist_ok=True)
     for name in motions:
         try:
-            source = open_character(
-                name, allow_outside=allow_outside, motion=motion, rate=motion_rate, up=up
-            )
+            source = open_character(name, allow_outside=allow_outside, motion=motion, rate=motion_rate, up=up)
             tool = _tool(source, character, name, target, map, scale, units)
             if save_map is not None and not told:
                 tool.map.save(save_map)
@@ -232,10 +243,18 @@ def _clips(
 
 def _over(quality: MotionQuality, limits: dict[str, float | None]) -> list[str]:
     out = []
+    seen = quality.visible
+    others = {
+        "reach": (quality.reach, None),
+        "sink": (quality.result.sink, seen.sink_at),
+        "slide": (seen.slide, seen.slide_at),
+        "knee speed": (seen.knee_ratio, seen.knee_speed_at),
+    }
     for name, limit in limits.items():
-        value = quality.reach if name == "reach" else getattr(quality.result, name)
+        value, time = others[name] if name in others else (getattr(quality.result, name), None)
         if limit is not None and value > limit:
-            out.append(f"clip {quality.clip!r}: {name} is {value:.4g}, more than {limit:.4g}")
+            when = "" if time is None else f" at {time:.2f} s"
+            out.append(f"clip {quality.clip!r}: {name} is {value:.4g}{when}, more than {limit:.4g}")
     return out
 
 

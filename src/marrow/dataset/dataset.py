@@ -7,13 +7,13 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.cached import cached_property
 from marrow.dataset import formats
 from marrow.dataset.manifest import SKELETONS, SOURCES, Manifest, SplitFacts, read_manifest, read_statistics
 from marrow.dataset.recipe import SPLITS

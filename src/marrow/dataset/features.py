@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import skinning_matrices, to_model
 from marrow.animation.sampling import sample
+from marrow.cached import cached_property
 from marrow.dataset.recipe import Recipe
 from marrow.errors import ValidationError
 from marrow.kernels.rotations import angular_velocities, euler_angles, rotation_vectors

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
+from marrow.cached import cached_property
 from marrow.errors import GpuMemoryError, ValidationError
 from marrow.gpu.batches import Batch, GpuJob, batches, parcels
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
+from marrow.cached import cached_property
 from marrow.graph.ground_probes import GroundEntry
+from marrow.graph.ik_steps import IkStep
 from marrow.graph.pose_program import Procedurals
 from marrow.graph.root_transforms import WorldVector
 from marrow.kernels.control_tables import GraphTables
@@ -76,6 +77,13 @@ class FunctionEntry:
     """The `JointOverride` it stands for, whose function is marrow's own."""
     ground: GroundEntry | None = None
     """What it asks for instead of calling a function."""
+    ik: IkStep | None = None
+    """What it solves instead of calling a function."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is marrow's own, and calls no function of the user's."""
+        return self.override is not None or self.ground is not None or self.ik is not None
 
 
 @dataclass(frozen=True)
@@ -136,8 +144,8 @@ class CompiledGraph:
     @property
     def placed(self) -> bool:
         """Whether its poses depend on where an instance is in the world."""
-        grounded = any(entry.ground is not None for entry in self.functions)
-        return self.header >= 0 or bool(self.world_vectors) or grounded
+        asks = any(e.ground is not None or (e.ik is not None and e.ik.world) for e in self.functions)
+        return self.header >= 0 or bool(self.world_vectors) or asks
 
     @cached_property
     def identity(self) -> str:

@@ -14,6 +14,7 @@ from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry
 from marrow.graph.control import GraphControl
 from marrow.graph.ground_probes import ask_ground
+from marrow.graph.ik_steps import solve_step
 from marrow.graph.instance_store import InstanceStore
 from marrow.graph.nodes.function import FunctionCall
 from marrow.graph.overrides import overriding
@@ -35,7 +36,7 @@ def bound(
         if entry.override is not None:
             found.append(overriding(entry, compiled.character.skeleton, store))
             continue
-        if entry.ground is not None:
+        if entry.is_own:
             found.append(lambda pose, call: pose)
             continue
         if entry.name not in given:
@@ -48,7 +49,7 @@ def bound(
                 f"functions: {entry.name!r} is a {type(given[entry.name]).__name__}, no function"
             )
         found.append(given[entry.name])
-    called = {entry.name for entry in compiled.functions if entry.override is None and entry.ground is None}
+    called = {entry.name for entry in compiled.functions if not entry.is_own}
     unused = sorted(given.keys() - called)
     if unused:
         raise ValidationError(f"functions: no node of the graph calls {unused[0]!r}")
@@ -68,6 +69,9 @@ def call(control: GraphControl, k: int, function: PoseFunction) -> None:
     columns = slice(at, at + control.pose_size)
     if entry.ground is not None:
         ask_ground(control, entry.ground, instances, np.ascontiguousarray(control.memory[instances, columns]))
+        return
+    if entry.ik is not None:
+        solve_step(control, entry.ik, instances, at)
         return
     told = control.state.functions[instances, k]
     parameters = {name: control.get(name, smoothed=True)[instances] for name in entry.parameters}

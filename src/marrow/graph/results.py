@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.cached import cached_property
 from marrow.errors import UnknownNameError
 from marrow.kernels.memory import readonly
 

@@ -94,7 +94,8 @@ class SharedNodes:
             self._compiling = ""
             if len(c.functions) > functions:
                 raise ValidationError(
-                    f"{first.path}: what calls a Python function (Function, JointOverride) cannot be used in several places"
+                    f"{first.path}: what runs between programs (Function, JointOverride, FullBodyIK...) cannot be used "
+                    "in several places"
                 )
             memory = c.keep(c.pose_size)
             for row in c.nodes[number:]:

@@ -92,7 +92,9 @@ class JointLimits:
         hinge keep their rotation, but for the root."""
         skeleton = _skeleton("JointLimits.of_hinges", body)
         if not skeleton.hinges:
-            raise ValidationError("JointLimits.of_hinges: the skeleton has no hinges: it is of no robot (URDF, MJCF)")
+            raise ValidationError(
+                "JointLimits.of_hinges: the skeleton has no hinges: it is of no robot (URDF, MJCF)"
+            )
         turning = {h.joint: h for h in skeleton.hinges if not h.slides}
         limits: dict[str | int, JointLimit] = {}
         for j in range(len(skeleton)):

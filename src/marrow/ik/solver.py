@@ -19,6 +19,7 @@ from marrow.ik.joint_tree import hips_of, joint_tree
 from marrow.ik.plan import DAMPING, fixed_arguments, scratch
 from marrow.kernels.ik import work as layout
 from marrow.kernels.ik.solve import ik_solve
+from marrow.kernels.jobs import Job
 from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.model import Character, Clip, Pose, Skeleton, _validate
 
@@ -240,10 +241,13 @@ class Solver:
         *,
         steps: int,
         warm: bool,
+        kept: float = WARM,
+        workers: int = 1,
     ) -> Array:
         """The solver on arrays, for those who have them: poses `(N, J, 3)`, `(N, J, 4)`, `(N, J, 3)`, goals `(N, E,
         17)` and floors `(N, F, 4)` as `marrow.kernels.ik.work` says, all float32 and contiguous. `out_translation`
-        and `out_rotation` hold where it begins, and then what it found. Residuals `(N, E, 3)`: metres, and twice the
+        and `out_rotation` hold where it begins, and then what it found. `kept` is the part of the posture's weight that a
+        warm start has; `workers` threads share the work, with the same bits. Residuals `(N, E, 3)`: metres, and twice the
         sines of half the angles of rotation and aim."""
         N = len(rotation)
         residuals = np.zeros((N, len(self.effectors), 3), np.float32)
@@ -256,19 +260,28 @@ class Solver:
             **{
                 "work.translation": translation, "work.rotation": rotation, "work.scale": scale, "work.goals": goals,
                 "work.floors": floors, "work.out_translation": out_translation, "work.out_rotation": out_rotation,
-                "work.residuals": residuals, "work.fades": self._fades(steps, warm).astype(np.float32),
+                "work.residuals": residuals, "work.fades": self._fades(steps, kept if warm else 1.0).astype(np.float32),
                 "work.cares": _late(steps, warm, BOLD, CAREFUL), "work.tauts": _late(steps, warm, LOOSE, TAUT),
                 "work.inner": 1.0 if warm else INNER, "first": 0, "last": -(-N // 16),
             }
         )  # fmt: skip
-        frame.run()
+        if workers == 1:
+            frame.run()
+        else:
+            job = Job(frame, "first", "last")
+            rooms = [
+                scratch(len(self.tree.joints), len(self.effectors), len(self.floor))
+                for _ in range(workers - 1)
+            ]
+            job.own({f"work.{name}": [room[name] for room in rooms] for name in rooms[0]})
+            job.run(0, -(-N // 16), step=2, workers=workers)
         self._frames.give(frame)
         return residuals
 
-    def _fades(self, steps: int, warm: bool) -> Array:
-        """The weight of the posture in each step: a warm start has seen it already."""
+    def _fades(self, steps: int, kept: float) -> Array:
+        """The weight of the posture in each step, `kept` of it in the first: a warm start has seen it already."""
         along = np.minimum(np.arange(steps) / max(FADING * (steps - 1), 1), 1)
-        return self.posture * (WARM * (FADED / WARM) ** along if warm else FADED**along)
+        return self.posture * kept * (FADED / kept) ** along
 
     def _goals(self, targets: Mapping[str, Any], batch: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
         """Goals of all effectors `(..., E, 17)`, and the shape of the whole batch."""

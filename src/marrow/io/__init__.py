@@ -22,7 +22,7 @@ from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, InfluenceLimit, Mesh, _late, _validate, limit_influences
 from marrow.model._asset import twin
-from marrow.printing import as_text, is_text
+from marrow.printing import as_text, is_text, warn
 from marrow.report import Report, ReportBuilder, ReportLine
 
 __all__ = ["load", "save"]
@@ -51,9 +51,10 @@ def load(
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
-    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`, SMPL bodies (`.npz`); or a
-    sample by its name (`"mannequin"`), where there is no file of that name. Motion alone becomes a skeleton with clips: AMASS,
-    HumanML3D, Kimodo, key points in 3D (`.npy`, `.npz`, `.json`, `.csv`, `.trc`, `.c3d`).
+    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`, SMPL bodies
+    (`.npz`), robots (`.urdf`, MJCF's `.xml`); or a sample by its name (`"mannequin"`), where there is no file of that name.
+    Motion alone becomes a skeleton with clips: AMASS, HumanML3D, Kimodo, key points in 3D (`.npy`, `.npz`, `.json`, `.csv`,
+    `.trc`, `.c3d`).
 
     `path` may also be the bytes of a file, a file that is open for reading, or a URL (`https://...`, `s3://...`:
     through fsspec, `pip install 'marrow-engine[remote]'`). Those have no neighbours: what they refer to is missing.
@@ -66,8 +67,8 @@ def load(
     - `facing="+z"` turns the character to look along that axis, clips and all (see `Character.turned_to`)
     - `units="metres"` converts a file that has other units (a BVH: its `character.unit` says which)
     - `calibration="keep"` keeps a T-pose before the motion in those of `clips`, which is left out otherwise
-    - `motion` says what bare numbers are where they do not tell: `"coco"`, `"h36m"`, `"mediapipe"`, `"body25"`, `"smpl-joints"`,
-      `"humanml3d"`, `"smpl"`, ...
+    - `motion` says what bare numbers are where they do not tell: `"coco"`, `"h36m"`, `"mediapipe"`, `"body25"`,
+      `"smpl-joints"`, `"humanml3d"`, `"smpl"`, ...
     - `up="z"` says which axis is up in the file, and rights it: for BVH and others that do not say it
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
@@ -98,14 +99,16 @@ def load(
 @told_at_the_call
 def save(character: Character, path: PathLike, **options: Any) -> None:
     """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.usdz`, `.marrow`, `.bvh`
-    (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame).
+    (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame), `.xml` (MJCF); of a robot
+    `.csv` and `.npz` (joint angles).
 
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
     own.
     """
     _validate.instance("save", "character", character, Character)
     (target,) = _paths("save: path", [path])
-    write = registry.for_writing(target).load_module().write
+    form = registry.for_writing(target)
+    write = form.load_module().write
     parameters = inspect.signature(write).parameters
     known = list(parameters)[2:]
     handed_on = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
@@ -127,6 +130,9 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
         raise ResourceLimitError("cannot be written: it is nested too deeply", path=target) from None
     except MemoryError:
         raise ResourceLimitError("needs more memory than there is to be written", path=target) from None
+    if character.skeleton.hinges and form.name not in ("marrow", "MJCF", "joint angles"):
+        count = len(character.skeleton.hinges)
+        warn(f"save: {form.name} has no place for the {count} hinges of the robot: they are left out")
 
 
 def _paths(what: str, given: Any) -> list[Path]:
@@ -211,20 +217,30 @@ def _righted(character: Character, up: str | None) -> Character:
     if up is None or up == "y":
         return character
     made = character.converted(up=up, back=True)
-    return made.replace(report=character.report + Report((ReportLine("info", "up", f"{up} was up: it was turned to Y up"),)))
+    return made.replace(
+        report=character.report + Report((ReportLine("info", "up", f"{up} was up: it was turned to Y up"),))
+    )
 
 
 def _with_facing(character: Character) -> Character:
     """The character with a line in its report where it does not look along +Z, or nothing tells where it does. To find that
     out takes longer than to read most files: it is done when somebody reads the report."""
 
-    def told() -> Report:
-        from marrow.motion.facing import facing_line
+    from marrow.motion.facing import facing_line, only_rigid
 
-        line = facing_line(character)
+    # Not the whole of it: a report that nobody reads would keep meshes and images alive.
+    known, rigid = character.report, only_rigid(character)
+    light = twin(character, meshes=(), materials=(), images=(), report=Report())
+
+    def told() -> Report:
+        from marrow.motion.up_axis import up_line
+
+        line, lies = facing_line(light, rigid=rigid), up_line(light)
         report = ReportBuilder()
-        report.extend(character.report)
-        if line is not None and all(known.place != "facing" for known in character.report):
+        report.extend(known)
+        if lies is not None:
+            report.add("warning", "up", lies)
+        if line is not None and all(other.place != "facing" for other in known):
             report.add("info", "facing", line)
         return report.build()
 

@@ -261,8 +261,7 @@ def _skeleton_out(skeleton: Skeleton, store: _Store) -> _Skeleton:
         for i, s in enumerate(skeleton.sockets)
     ]
     hinges = [
-        _Hinge(h.name, h.joint, h.axis, *(v if math.isfinite(v) else None for v in (h.lower, h.upper)), h.slides)
-        for h in skeleton.hinges
+        _Hinge(h.name, h.joint, h.axis, _finite(h.lower), _finite(h.upper), h.slides) for h in skeleton.hinges
     ]
     return _Skeleton(
         list(skeleton.names), list(skeleton.morph_names), arrays, sockets, skeleton.bones, hinges
@@ -346,6 +345,10 @@ def read_container(container: Container, path: str | Path | None = None, *, own:
         raise FormatError(f"has a damaged description: {error}", path=path) from None
     except (ValidationError, ValueError, OverflowError) as error:
         raise FormatError(f"does not hold a whole character: {error}", path=path) from None
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _hinge_in(h: _Hinge) -> Hinge:

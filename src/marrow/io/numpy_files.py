@@ -1,4 +1,5 @@
-"""Arrays from `.npy` and `.npz` files. Nothing is unpickled, and nothing is unpacked that the file's size does not account for."""
+"""Arrays from `.npy` and `.npz` files. Nothing is unpickled, and nothing is unpacked that is too large for the size of
+the file."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import math
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,7 @@ def npy_array(data: bytes | memoryview, path: Path | str, place: str = "") -> Ar
         if read is None:
             raise ValueError(f"version {version} of the format is not known")
         shape, by_columns, dtype = read(stream)
-    except (ValueError, OSError, EOFError, SyntaxError, TypeError, RecursionError) as error:
+    except (ValueError, OSError, EOFError, SyntaxError, TypeError, RecursionError, TokenError) as error:
         raise FormatError(f"its header cannot be read: {error}", path=path, place=place) from None
     if dtype.hasobject:
         raise FormatError(

@@ -87,10 +87,13 @@ def _is_numbers(head: bytes, data: bytes | memoryview) -> bool:
 
 def _root_element(data: bytes | memoryview) -> bytes:
     """The name of the first element of an XML file; nothing for another file."""
-    head = bytes(data[:65536]).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if not head.startswith(b"<"):
-        return b""
-    found = re.match(rb"(?:\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>))*\s*<(\w+)", head, re.DOTALL)
+    text = bytes(data[:65536]).removeprefix(b"\xef\xbb\xbf").lstrip()
+    while text.startswith((b"<?", b"<!")):  # what may stand before it, passed over piece by piece
+        end = b"?>" if text.startswith(b"<?") else b"-->" if text.startswith(b"<!--") else b">"
+        if end == b">" and b"[" in text.partition(b">")[0]:
+            text = text.partition(b"]")[2]
+        text = text.partition(end)[2].lstrip()
+    found = re.match(rb"<(\w+)", text)
     return found[1] if found else b""
 
 

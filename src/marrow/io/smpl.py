@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError
-from marrow.io.numpy_files import npz_arrays, npz_names
 from marrow.io.motion_arrays.preparation import UPRIGHT
+from marrow.io.numpy_files import npz_arrays, npz_names
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.math import quaternion
@@ -146,12 +146,17 @@ def joints(count: int) -> list[tuple[str, int, tuple[float, float, float]]]:
 
 
 def _whole_poses(arrays: dict[str, Array]) -> tuple[Array, Array | None, str]:
-    """Rotation vectors of all joints `(T, J, 3)`, the root's places where there are some, and what kind of file has them so."""
+    """Rotation vectors of all joints `(T, J, 3)`, the root's places where there are some, and what kind of file has
+    them so."""
     if "poses" in arrays:
         poses = arrays["poses"].reshape(len(arrays["poses"]), -1, 3)
         return poses.astype(np.float64), arrays.get("trans"), "AMASS"
     if "pose_body" in arrays:
-        parts = [arrays[k] for k in ("root_orient", "pose_body", "pose_jaw", "pose_eye", "pose_hand") if k in arrays]
+        parts = [
+            arrays[k]
+            for k in ("root_orient", "pose_body", "pose_jaw", "pose_eye", "pose_hand")
+            if k in arrays
+        ]
         kind = "SMPL-X's parts (root_orient, pose_body)"
     else:
         rest = ("jaw_pose", "leye_pose", "reye_pose", "left_hand_pose", "right_hand_pose")
@@ -206,13 +211,19 @@ def motion_character(arrays: dict[str, Array], options: LoadOptions, report: Rep
     axis = poses / np.where(angle > 0, angle, 1)[..., None]
     turns = quaternion.from_axis_angle(np.where(angle[..., None] > 0, axis, [1.0, 0, 0]), angle)
     size = {22: "SMPL", 24: "SMPL", 52: "SMPL-H", 55: "SMPL-X"}[len(table)]
-    report.add("info", "motion", f"{kind}: rotations of the {len(table)} joints of {size}; {rate:g} frames a second ({told}), metres")
+    report.add(
+        "info",
+        "motion",
+        f"{kind}: rotations of the {len(table)} joints of {size}; {rate:g} frames a second ({told}), metres",
+    )
     # The body's own frame is Y up, the world it was recorded in often Z up.
     upright = quaternion.from_matrix(UPRIGHT[_up_of(turns[:, 0], kind, options.up, report)])
     turns[:, 0] = quaternion.multiply(upright, turns[:, 0])
     moves = np.zeros((len(poses), 3)) if moved is None else moved.reshape(len(poses), 3).astype(np.float64)
     if moved is None:
-        report.add("warning", "trans", "the file has no places of the root: the body turns and bends in one place")
+        report.add(
+            "warning", "trans", "the file has no places of the root: the body turns and bends in one place"
+        )
     moves = quaternion.rotate(upright, moves)
     times = np.arange(len(poses)) / rate
     tracks = [Track(0, "translation", times, moves)]

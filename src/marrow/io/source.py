@@ -17,7 +17,17 @@ from marrow.model import _validate
 __all__ = ["LoadOptions", "Source", "read_bytes", "watched"]
 
 MAX_FILE_BYTES = 4 << 30
-MOTIONS = ("smpl", "kimodo", "humanml3d", "smpl-joints", "smpl24-joints", "coco", "h36m", "mediapipe", "body25")
+MOTIONS = (
+    "smpl",
+    "kimodo",
+    "humanml3d",
+    "smpl-joints",
+    "smpl24-joints",
+    "coco",
+    "h36m",
+    "mediapipe",
+    "body25",
+)
 """What bare numbers may be, as `motion=` calls it."""
 UPS = tuple(sign + axis for axis in "yzx" for sign in ("", "+", "-"))
 _seen: ContextVar[dict[Path, bytes] | None] = ContextVar("seen", default=None)

@@ -9,10 +9,12 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     gradients,
     ground_rays,
     height_fields,
+    leg_bends,
     lod,
     motion_transfer,
     nearest_points,
     number_parsing,
+    planting,
     polygon_meshes,
     pose_programs,
     poses,
@@ -21,7 +23,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     skinning,
     sums,
 )
-from marrow.kernels.ik import solve  # noqa: F401
+from marrow.kernels.ik import rows, solve  # noqa: F401
 from marrow.kernels.language.kernel import KERNELS, Kernel
 
 __all__ = ["kernels"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.cached import cached_property
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.kernels.language.kernel import CallFrame
 from marrow.kernels.lod import CAMERA_NUMBERS, DISTANCE, PIXELS, SCREEN_SIZE, UNKNOWN, choose_levels

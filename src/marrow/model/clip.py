@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.cached import cached_property
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.model import _cards, _late, _validate
 from marrow.model._asset import Asset, Comparable, freeze, same

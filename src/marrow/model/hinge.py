@@ -34,9 +34,7 @@ class Hinge(Comparable):
         length = float(np.linalg.norm(axis))
         if not 1e-9 < length < math.inf:
             raise ValidationError(f"{who}.axis: expected a direction, got {self.axis}")
-        lower, upper = (
-            _validate.number(who, f, getattr(self, f), finite=False) for f in ("lower", "upper")
-        )
+        lower, upper = (_validate.number(who, f, getattr(self, f), finite=False) for f in ("lower", "upper"))
         if not lower <= upper:
             raise ValidationError(
                 f"{who}: expected lower at most as large as upper, got {lower:g} and {upper:g}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.cached import cached_property
 from marrow.errors import ValidationError
 from marrow.math import affine
 from marrow.model import _late, _validate

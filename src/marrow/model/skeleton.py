@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.cached import cached_property
 from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.math import affine, transform
 from marrow.model import _late, _validate

@@ -20,7 +20,7 @@ from marrow.model._derived import derived
 from marrow.motion.joint_names import labels, words
 from marrow.motion.rig import Rig, find_rig
 
-__all__ = ["Facing", "ahead_of", "axis_name", "facing_line", "find_facing", "rest_facing"]
+__all__ = ["Facing", "ahead_of", "axis_name", "facing_line", "find_facing", "only_rigid", "rest_facing"]
 
 Array = NDArray[Any]
 SNAP = math.radians(30)
@@ -75,12 +75,14 @@ def axis_name(direction: Array) -> str:
     return f"{math.degrees(math.atan2(direction[0], direction[2])):.0f} degrees from +z"
 
 
-def facing_line(character: Character) -> str | None:
-    """What the report says of where a character looks: nothing where it is +Z, and of what is no body."""
+def facing_line(character: Character, *, rigid: bool | None = None) -> str | None:
+    """What the report says of where a character looks: nothing where it is +Z, and of what is no body. `rigid`: whether its
+    meshes only hang on joints, where that is known."""
     found = find_facing(character)
     if found.direction is None:
-        skinned = any(mesh.rigid_joint is None for mesh in character.meshes)
-        body = len(character.skeleton) >= LEAST_JOINTS and (skinned or not character.meshes)
+        if rigid is None:
+            rigid = only_rigid(character)
+        body = len(character.skeleton) >= LEAST_JOINTS and not rigid
         return f"where it looks is not known: {found.told}" if body else None
     if found.direction[2] > 1 - 1e-6:
         return None
@@ -88,6 +90,11 @@ def facing_line(character: Character) -> str | None:
         f"it looks along {axis_name(found.direction)}, not +z (told by {found.told}); load it with facing='+z', or "
         "convert it with --facing +z, to turn it"
     )
+
+
+def only_rigid(character: Character) -> bool:
+    """Whether a character has meshes and none of them is bent."""
+    return bool(character.meshes) and all(len(mesh.joint_list) < 2 for mesh in character.meshes)
 
 
 def _of_character(character: Character) -> Facing:

@@ -1,7 +1,8 @@
-"""Feet that were planted stay planted: after motion was taken to other proportions, legs are bent so that heel and ball
-hold still where they did in the source, and neither they nor the points of a mesh's sole sink into the ground.
+"""Feet that were planted stay planted: after motion was taken to other proportions, hips and legs move a little so that
+heel and ball hold still where they did in the source, and the skin of the feet does not sink into the ground.
 
-A foot keeps its turning; where it must be is found in `foot_locking.py`. Legs that become too short are made longer.
+A foot keeps its turning and no bone changes its length. `foot_planting.py` finds the moves of a whole clip; here is what it
+is asked for, and what is done with them.
 """
 
 from __future__ import annotations
@@ -12,11 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
+from marrow.kernels.language.kernel import Kernel
+from marrow.kernels.leg_bends import bend_leg, leg_bends
+from marrow.kernels.planting_reference import NEAR, PER_SECOND, SLIDE, STEP
 from marrow.math import quaternion
-from marrow.model import Pose
-from marrow.motion.contacts import LEG, FeetPoints, carriers, feet_points, planted_frames
-from marrow.motion.foot_locking import FootPath, clear, hold
-from marrow.motion.limbs import dense, move_end
+from marrow.model import Pose, Skeleton
+from marrow.motion.contacts import (
+    LEG,
+    LOW,
+    SLIDING,
+    TOUCHING,
+    FeetPoints,
+    carriers,
+    feet_points,
+    planted_frames,
+)
+from marrow.motion.foot_planting import PlantProblem, plant_moves
+from marrow.motion.limb_rotations import bend_at_rest
+from marrow.motion.limbs import dense, ease
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.soles import Soles
 
@@ -26,50 +40,141 @@ if TYPE_CHECKING:
 __all__ = ["lowest_parts", "plant_feet", "source_points"]
 
 Array = NDArray[Any]
+HIGH = 0.15
+"""From this height on (metres, for a person's leg) a foot is as high as its own leg makes it."""
+FADE = 0.3
+"""Seconds over which that begins to hold after a foot has left the ground."""
+CLOSED = 0.01
+"""Feet that end so near to how they begin (metres, for a person's leg, but for travel) belong to a clip that repeats."""
 
 
-def source_points(tool: Retargeter, pose: Pose, world: Array, model: Array | None = None) -> FeetPoints:
-    """The source's feet in the target's world: turned and scaled, over the ground. `model` are the source's matrices, where
-    they are at hand."""
-    points = feet_points(tool.source, pose if model is None else model, tool.chains("source"), tool.feet_s)
+def source_points(tool: Retargeter, pose: Pose, world: Array, ground: float) -> FeetPoints:
+    """The source's feet in the target's world: turned and scaled, over its `ground` (see `Retargeter.ground`)."""
+    points = feet_points(tool.source, pose, tool.chains("source"), tool.feet_s)
     place = quaternion.rotate(world, points.place)
-    place[..., 1] -= tool.ground(pose, world)
+    place[..., 1] -= ground
     return FeetPoints(place * tool.scale, points.rest * tool.scale, points.leg * tool.scale)
 
 
-def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, times: Array) -> None:
-    """Changes `tracks` so that the feet of the target stand where and when those of the source do.
-
-    First each foot goes where the source's is, seen from the hip and scaled by the legs (thighs and shins may share a leg's
-    length differently); then it is held while it stands.
-    """
-    source = to_model(tool.source, pose)
-    theirs = source_points(tool, pose, world, source)
-    stands = carriers(theirs, planted_frames(theirs, times), times)
-    chains = tool.chains("target")
-    body = dense(tool.target, tracks, len(times))
-    model = to_model(tool.target, body)
-    mine = feet_points(tool.target, model, chains, tool.feet_t)
-    lowest = lowest_parts(mine, tool.soles_t, model)
-    for k, side in enumerate(("left", "right")):
-        there = quaternion.rotate(world, _leg(source, tool.map[f"{side}_leg"].source)) * tool.scale
-        shift = there - _leg(model, chains[f"{side}_leg"])
-        foot = FootPath(
-            times, mine.place[:, k] + shift[:, None], mine.height[:, k].min(axis=1) + shift[:, 1],
-            theirs.place[:, k], theirs.height[:, k], stands[:, k], mine.leg / LEG,
-        )  # fmt: skip
-        shift += hold(foot)
-        shift[:, 1] += clear(-(lowest[:, k] + shift[:, 1]), times)
-        if np.abs(shift).max(initial=0.0) > 1e-5 * mine.leg:
-            move_end(tool.target, chains[f"{side}_leg"], shift, body, model, tracks, tool.rest_t.frame[:, 2])
-
-
 def lowest_parts(points: FeetPoints, soles: Soles | None, model: Array) -> Array:
-    """How high the lowest part of each foot is over the ground, `(T, 2)`: heel, ball, and the sole of a mesh."""
+    """How high the lowest part of each foot is over the ground, `(T, 2)`: heel, ball, and the skin of a mesh."""
     joints = points.height.min(axis=-1)
     return joints if soles is None else np.minimum(joints, soles.heights(model))
 
 
-def _leg(model: Array, chain: tuple[int, ...]) -> Array:
-    """From the hip to the ankle, `(T, 3)`."""
-    return (model[:, chain[2], :, 3] - model[:, chain[0], :, 3]).astype(np.float64)
+class _Leg:
+    """What the kernels that bend a leg read and write."""
+
+    def __init__(
+        self, skeleton: Skeleton, chain: tuple[int, ...], body: Pose, model: Array, bends: Array
+    ) -> None:
+        T = len(body)
+        self.chain = chain
+        self.bend = np.zeros(T)
+        self.turns = np.zeros((3, T, 4), np.float32)
+        self._work: dict[str, Any] = {
+            "rotation": body.rotation.reshape(-1), "model": model.reshape(-1), "parents": skeleton.parents,
+            "hint": bend_at_rest(skeleton, chain, bends), "bend": self.bend, "side": np.ones(1),
+            "shift": np.zeros(0), "out": self.turns.reshape(-1), "first": 0,
+        } | dict(zip(("upper", "lower", "end"), chain))  # fmt: skip
+        self._run(leg_bends)
+
+    def _run(self, kernel: Kernel) -> None:
+        frame = kernel.frame()
+        for name, value in self._work.items():
+            frame.put_one(f"work.{name}", value)
+        frame.run()
+
+    def bent(self, moves: Array, first: int) -> LocalTracks:
+        """The tracks of its joints where its ankle moves by three columns of `moves (T, 9)` against the hip."""
+        self._work |= {"shift": np.ascontiguousarray(moves).reshape(-1), "first": first}
+        self._run(bend_leg)
+        return {(j, 1): turns for j, turns in zip(self.chain, self.turns)}
+
+
+def plant_feet(
+    tool: Retargeter, pose: Pose, world: Array, ground: float, tracks: LocalTracks, times: Array
+) -> None:
+    """Changes `tracks` so that the feet of the target stand where and when those of the source do."""
+    T, skeleton, chains = len(times), tool.target, tool.chains("target")
+    theirs = source_points(tool, pose, world, ground)
+    body = dense(skeleton, tracks, T)
+    model = to_model(skeleton, body)
+    mine = feet_points(skeleton, model, chains, tool.feet_t)
+    legs = [
+        _Leg(skeleton, chains[f"{side}_leg"][:3], body, model, tool.rest_t.frame[:, 2])
+        for side in ("left", "right")
+    ]
+    problem = asked(theirs, mine, lowest_parts(mine, tool.soles_t, model), times)
+    bones = np.zeros((2, 2))
+    for k, leg in enumerate(legs):
+        at = model[..., 3][:, list(leg.chain)].astype(np.float64)
+        problem.leg[:, k], problem.bend[:, k] = (at[:, 2] - at[:, 0]) / mine.leg, leg.bend
+        few = np.diff(at[:: max(T // 64, 1)], axis=1)
+        bones[:, k] = np.median(np.linalg.norm(few, axis=-1), axis=0) / mine.leg
+    hips = chains["hips"][0]
+    carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
+    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
+    moves = mine.leg * plant_moves(
+        problem, np.maximum(bones, 1e-3).reshape(-1), seconds, loops=_repeats(mine, theirs), hips=carries
+    )
+    if carries:
+        above = int(skeleton.parents[hips])
+        shift: Array = moves[:, :3]
+        if above >= 0:
+            shift = np.linalg.solve(model[:, above, :, :3].astype(np.float64), shift[..., None])[..., 0]
+        tracks[hips, 0] = (body.translation[:, hips] + shift).astype(np.float32)
+    for k, leg in enumerate(legs):
+        tracks |= leg.bent(moves, 3 + 3 * k)
+
+
+def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array) -> PlantProblem:
+    """What the source's feet and the ground ask for; legs are left to be filled in."""
+    T, length, size = len(times), mine.leg, mine.leg / LEG
+    change, step = np.zeros((T, 2, 2)), np.zeros((T, 2))
+    if T > 1:
+        seconds = np.diff(times)
+        stands = carriers(theirs, planted_frames(theirs, times), times)
+        own, their = (np.diff(p.place[..., ::2], axis=0) for p in (mine, theirs))
+        speed = np.sqrt((their * their).sum(axis=-1)) / seconds[:, None, None]
+        # What touches the ground goes before what is only near it.
+        near, down = (h[:-1] | h[1:] for h in (theirs.height < most * size for most in (LOW, TOUCHING)))
+        order = np.where(down, speed, np.where(near, speed + 1e6, np.inf))
+        planted = stands >= 0
+        carrier = np.where(planted, stands, np.argmin(order, axis=-1))[..., None]
+        slow = planted | (
+            np.take_along_axis(near, carrier, 2)[..., 0]
+            & (np.take_along_axis(speed, carrier, 2)[..., 0] < SLIDING * size)
+        )
+        own, their = (np.take_along_axis(p, carrier[..., None], 2)[:, :, 0] for p in (own, their))
+        change[:-1] = np.where(slow[..., None], np.where(planted[..., None], 0.0, their) - own, 0.0) / length
+        step[:-1] = np.where(planted, STEP, np.where(slow, SLIDE, 0.0)) * (PER_SECOND / seconds.mean())
+    height = theirs.height.min(axis=-1)
+    near = ease((HIGH * size - height) / ((HIGH - LOW) * size))
+    # A foot that leaves quickly keeps what it had for a while.
+    near = np.maximum(near, ease(1 - _away(height < LOW * size, times) / FADE))
+    need = -lowest / length
+    high = np.maximum((np.maximum(height, 0.0) - mine.height.min(axis=-1)) / length, need)
+    return PlantProblem(np.zeros((T, 2, 3)), change, step, high, NEAR * near, need, np.zeros((T, 2)))
+
+
+def _repeats(*bodies: FeetPoints) -> bool:
+    """Whether all feet end as they began, but for the way they went over the ground."""
+    for points in bodies:
+        way = (points.place[-1] - points.place[0]).reshape(-1, 3)
+        near = CLOSED * points.leg / LEG
+        if (
+            len(points.place) < 4
+            or np.abs(way - way.mean(axis=0)).max() > near
+            or np.abs(way[:, 1]).max() > near
+        ):
+            return False
+    return True
+
+
+def _away(mask: Array, times: Array) -> Array:
+    """How long it is from each frame to the nearest in which `mask (T, ...)` holds; infinite where it never does."""
+    at = times.reshape(-1, *[1] * (mask.ndim - 1))
+    before = np.maximum.accumulate(np.where(mask, at, -np.inf), axis=0)
+    after = np.minimum.accumulate(np.where(mask, at, np.inf)[::-1], axis=0)[::-1]
+    return np.asarray(np.minimum(at - before, after - at))

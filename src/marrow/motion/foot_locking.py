@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from marrow.motion.contacts import LOW, SLIDING, TOUCHING, windows
 from marrow.motion.limbs import ease
 
-__all__ = ["FootPath", "clear", "hold"]
+__all__ = ["FootPath", "hold"]
 
 Array = NDArray[Any]
 FADE = 0.3
@@ -27,8 +27,6 @@ CATCH, CREEP = 0.6, 0.25
 speed."""
 HIGH = 0.15
 """From this height on (metres, for a person's leg) a foot is as high as its own leg makes it."""
-SOON = 0.05
-"""Seconds before and after in which a foot is raised so that it does not sink."""
 ROUNDS = 50
 
 
@@ -170,18 +168,6 @@ def _raise(foot: FootPath) -> Array:
     # A foot that leaves quickly keeps what it had for a while.
     near = np.maximum(near, ease(1 - _away(lowest < LOW * foot.size, foot.times) / FADE))
     return near * (np.maximum(lowest, 0.0) - foot.own)
-
-
-def clear(depth: Array, times: Array) -> Array:
-    """How far a foot must be raised `(T,)` so that nothing of it is `depth (T,)` or more under the ground; a little before
-    and after too, so that it does not jump."""
-    need = np.maximum(depth, 0.0)
-    radius = round(SOON * (len(times) - 1) / max(float(times[-1] - times[0]), 1e-9)) if len(times) > 1 else 0
-    if radius < 1 or not need.any():
-        return need
-    around = np.lib.stride_tricks.sliding_window_view
-    most = around(np.pad(need, 2 * radius), 2 * radius + 1).max(axis=-1)
-    return np.asarray(around(most, 2 * radius + 1).mean(axis=-1))
 
 
 def _away(mask: Array, times: Array) -> Array:

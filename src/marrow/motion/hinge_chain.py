@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Chain", "Target", "solve_chain", "walk"]
+__all__ = ["HingeChain", "LinkTarget", "solve_chain", "walk"]
 
 Array = NDArray[Any]
 DAMPING = 1e-3
@@ -22,9 +22,9 @@ MOST_TURN = 0.6
 
 
 @dataclass(frozen=True)
-class Chain:
-    """Hinges one after the other. Before each lies a fixed transform, `turn (H, 3, 3)` and `move (H, 3)`, into a frame whose
-    z is the hinge's axis; behind the last one lies the link at the end."""
+class HingeChain:
+    """Hinges one after the other. Before each lies a fixed transform, `turn (H, 3, 3)` and `move (H, 3)`, into a frame
+    whose z is the hinge's axis; behind the last one lies the link at the end."""
 
     turn: Array
     move: Array
@@ -33,7 +33,7 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Target:
+class LinkTarget:
     """A frame fixed behind hinge number `after - 1`: `turn (3, 3)` and `move (3,)` from that hinge. Where its origin should
     be, `place (3, T)`, and how it should be turned, `frame (3, 3, T)`, each with a weight; lengths are divided by `size`.
     Weights fade to `final` times themselves over the steps."""
@@ -48,7 +48,7 @@ class Target:
     final: float = 1.0
 
 
-def walk(chain: Chain, angles: Array, turn: Array, move: Array) -> tuple[list[Array], list[Array]]:
+def walk(chain: HingeChain, angles: Array, turn: Array, move: Array) -> tuple[list[Array], list[Array]]:
     """Frames of the hinges behind their turns, from that of the base: rotations `(3, 3, T)` and places `(3, T)`."""
     turns, moves = [], []
     cosine, sine = np.cos(angles), np.sin(angles)
@@ -67,12 +67,12 @@ def walk(chain: Chain, angles: Array, turn: Array, move: Array) -> tuple[list[Ar
 
 
 def solve_chain(
-    chain: Chain,
+    chain: HingeChain,
     start: Array,
     home: Array,
     turn: Array,
     move: Array,
-    targets: Sequence[Target],
+    targets: Sequence[LinkTarget],
     *,
     size: float,
     posture: float,
@@ -123,7 +123,7 @@ def _cross(a: Array, b: Array) -> Array:
 
 
 def _turn_between(frame: Array, wanted: Array) -> Array:
-    """The turn from one frame to another as a vector `(3, T)`: along its axis, as long as twice the sine of half its angle."""
+    """The turn from one frame to another as a vector `(3, T)` along its axis, twice the sine of half its angle long."""
     columns = (np.moveaxis(m, 1, 0) for m in (frame, wanted))
     error = _cross(*(np.ascontiguousarray(c) for c in columns)).sum(axis=0) / 2  # axis * sine of the angle
     cosine = (np.einsum("ijt,ijt->t", frame, wanted) - 1) / 2

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from marrow.math import quaternion
 from marrow.model import Pose, Skeleton
+from marrow.motion.limb_rotations import bend_at_rest, model_rotation
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.two_bone import reach
 
@@ -50,8 +51,8 @@ def move_end(
     at = model[..., 3][:, [upper, lower, end]].astype(np.float64)
     moves = np.abs(shift).max(axis=1) > 1e-7
     parents = [int(skeleton.parents[j]) for j in chain[:3]]
-    own = {j: _model_rotation(skeleton, body, j) for j in {upper, lower, end, *parents} if j >= 0}
-    hint = quaternion.rotate(own[upper], _bend_at_rest(skeleton, chain, bends))
+    own = {j: model_rotation(skeleton, body, j) for j in {upper, lower, end, *parents} if j >= 0}
+    hint = quaternion.rotate(own[upper], bend_at_rest(skeleton, chain, bends))
     found = reach(at[:, 0], at[:, 1], at[:, 2], at[:, 2] + shift, most=MOST, hint=hint)
     still = quaternion.identity(dtype=np.float64)
     turn_upper = np.where(moves[:, None], found.upper, still)
@@ -87,22 +88,3 @@ def _path(skeleton: Skeleton, above: int, joint: int) -> list[int]:
 
 def _relative(above: Array, turned: Array) -> Array:
     return quaternion.normalize(quaternion.multiply(quaternion.conjugate(above), turned))
-
-
-def _model_rotation(skeleton: Skeleton, body: Pose, joint: int) -> Array:
-    out: Array = quaternion.identity((len(body),), np.float64)
-    for j in (*reversed(skeleton.ancestors(joint)), joint):
-        out = quaternion.multiply(out, body.rotation[:, j].astype(np.float64))
-    return out
-
-
-def _bend_at_rest(skeleton: Skeleton, chain: tuple[int, ...], usual: Array) -> Array:
-    """Where a straight limb bends, in the frame of its first joint: as it clearly does at rest, else as such limbs do."""
-    rest = skeleton.rest_model[..., 3][list(chain[:3])].astype(np.float64)
-    line = rest[2] - rest[0]
-    bent = rest[1] - rest[0] - line * ((rest[1] - rest[0]) @ line / max(float(line @ line), 1e-12))
-    hint = bent if np.linalg.norm(bent) > 0.03 * np.linalg.norm(line) else usual
-    turned = quaternion.identity(dtype=np.float64)
-    for j in (*reversed(skeleton.ancestors(chain[0])), chain[0]):
-        turned = quaternion.multiply(turned, np.asarray(skeleton.rest.rotation[j], np.float64))
-    return quaternion.rotate(quaternion.conjugate(turned), hint)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["LAYOUTS", "NEEDED", "Layout", "point_name"]
+__all__ = ["LAYOUTS", "NEEDED", "PointLayout", "point_name"]
 
 NEEDED = tuple(
     f"{side}_{part}"
@@ -21,9 +21,9 @@ NEEDED = tuple(
 
 
 @dataclass(frozen=True)
-class Layout:
-    """An order of points: what it is called, in words, its points (None: a point that is not used), the frames a second that
-    its recordings usually have, and the axis that points up in them (None: it is looked for)."""
+class PointLayout:
+    """An order of points: what it is called, in words, its points (None: a point that is not used), the frames a second
+    that its recordings usually have, and the axis that points up in them (None: it is looked for)."""
 
     name: str
     words: str
@@ -36,32 +36,89 @@ def _sides(*words: str) -> tuple[str, ...]:
     return tuple(f"{side}_{word}" for word in words for side in ("left", "right"))
 
 
-_SMPL = (
-    "pelvis left_hip right_hip spine1 left_knee right_knee spine2 left_ankle right_ankle spine3 left_foot right_foot neck "
-    "left_collar right_collar head left_shoulder right_shoulder left_elbow right_elbow left_wrist right_wrist"
-).split()
-_H36M = (
-    "pelvis right_hip right_knee right_ankle left_hip left_knee left_ankle spine1 neck nose head_top left_shoulder "
-    "left_elbow left_wrist right_shoulder right_elbow right_wrist"
-).split()
-_BODY_25 = (
-    "nose neck right_shoulder right_elbow right_wrist left_shoulder left_elbow left_wrist pelvis right_hip right_knee "
-    "right_ankle left_hip left_knee left_ankle right_eye left_eye right_ear left_ear left_big_toe left_small_toe left_heel "
-    "right_big_toe right_small_toe right_heel"
-).split()
+_SMPL = [
+    "pelvis",
+    "left_hip",
+    "right_hip",
+    "spine1",
+    "left_knee",
+    "right_knee",
+    "spine2",
+    "left_ankle",
+    "right_ankle",
+    "spine3",
+    "left_foot",
+    "right_foot",
+    "neck",
+    "left_collar",
+    "right_collar",
+    "head",
+    "left_shoulder",
+    "right_shoulder",
+    "left_elbow",
+    "right_elbow",
+    "left_wrist",
+    "right_wrist",
+]
+_H36M = [
+    "pelvis",
+    "right_hip",
+    "right_knee",
+    "right_ankle",
+    "left_hip",
+    "left_knee",
+    "left_ankle",
+    "spine1",
+    "neck",
+    "nose",
+    "head_top",
+    "left_shoulder",
+    "left_elbow",
+    "left_wrist",
+    "right_shoulder",
+    "right_elbow",
+    "right_wrist",
+]
+_BODY_25 = [
+    "nose",
+    "neck",
+    "right_shoulder",
+    "right_elbow",
+    "right_wrist",
+    "left_shoulder",
+    "left_elbow",
+    "left_wrist",
+    "pelvis",
+    "right_hip",
+    "right_knee",
+    "right_ankle",
+    "left_hip",
+    "left_knee",
+    "left_ankle",
+    "right_eye",
+    "left_eye",
+    "right_ear",
+    "left_ear",
+    "left_big_toe",
+    "left_small_toe",
+    "left_heel",
+    "right_big_toe",
+    "right_small_toe",
+    "right_heel",
+]
 _FACE = ("nose", None, "left_eye", None, None, "right_eye", None, "left_ear", "right_ear", None, None)
 
-LAYOUTS: dict[str, Layout] = {
+LAYOUTS: dict[str, PointLayout] = {
     layout.name: layout
     for layout in (
-        Layout("smpl-joints", "the 22 joints of SMPL (HumanML3D, MDM)", tuple(_SMPL), 20.0),
-        Layout("smpl24-joints", "the 24 joints of SMPL", (*_SMPL, "left_hand", "right_hand"), 30.0),
-        Layout("coco", "the 17 key points of COCO", ("nose", *_sides(
+        PointLayout("smpl-joints", "the 22 joints of SMPL (HumanML3D, MDM)", tuple(_SMPL), 20.0),
+        PointLayout("smpl24-joints", "the 24 joints of SMPL", (*_SMPL, "left_hand", "right_hand"), 30.0),
+        PointLayout("coco", "the 17 key points of COCO", ("nose", *_sides(
             "eye", "ear", "shoulder", "elbow", "wrist", "hip", "knee", "ankle"))),
-        Layout("h36m", "the 17 joints of Human3.6M", tuple(_H36M), 50.0),
-        Layout("mediapipe", "the 33 landmarks of MediaPipe", (*_FACE, *_sides(
+        PointLayout("h36m", "the 17 joints of Human3.6M", tuple(_H36M), 50.0),
+        PointLayout("mediapipe", "the 33 landmarks of MediaPipe", (*_FACE, *_sides(
             "shoulder", "elbow", "wrist", "pinky", "index", "thumb", "hip", "knee", "ankle", "heel", "foot"))),
-        Layout("body25", "the 25 key points of OpenPose's BODY_25", tuple(_BODY_25)),
+        PointLayout("body25", "the 25 key points of OpenPose's BODY_25", tuple(_BODY_25)),
     )
 }  # fmt: skip
 """The layouts that are known, by what `motion=` calls them."""

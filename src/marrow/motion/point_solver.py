@@ -33,9 +33,17 @@ FLAT = 0.12
 """Points whose second extent is less than this share of the first are in line."""
 NEAR = 1e-3
 """Joints nearer to each other than this share of the body are in one place."""
+MIRRORED = 0.3
+"""Points that are mirror images of each other up to this share of their distance are a left and a right one."""
 AROUND, STRAIGHT, SECONDS = 0.05, 0.003, 0.15
 """How much the bends of the moments around count against a moment's own, how much the shortest turn does, and how long
 these moments are."""
+BACK = 0.07
+"""Squares of sines of bends against the usual way up to which they are bends back, as of a knee that is pressed through;
+beyond, the limb is rolled."""
+ALIKE = 0.8
+"""A bend at rest tells the axis of a knee or an elbow where the cosine of the angle to the usual one is larger: legs that
+are knock-kneed bend sideways at rest and not when they walk."""
 _LIMBS = {"Arm": ("UpperArm", "LowerArm", "Hand", 1.0), "Leg": ("UpperLeg", "LowerLeg", "Foot", -1.0)}
 
 
@@ -87,7 +95,9 @@ class PointSolver:
         self.mover = self.solver.mover
         if self.mover not in self._own:
             name = skeleton.names[self.mover] if self.mover >= 0 else "the joint that carries the others"
-            raise ValidationError(f"PointSolver: {name!r} moves the body and has no point: give its place too")
+            raise ValidationError(
+                f"PointSolver: {name!r} moves the body and has no point: give its place too"
+            )
         self._rest = skeleton.rest.rotation.astype(np.float64)
         self._shift = skeleton.rest.translation.astype(np.float64)
         self._model = skeleton.rest_model.astype(np.float64)
@@ -182,18 +192,52 @@ class PointSolver:
         if not marks or j not in self.solver.joints:
             return None
         points, offsets = np.array([p for p, _ in marks]), np.array([o for _, o in marks])
-        # The rows of `u` make the two directions of the largest extent of the points.
-        u, s, axes = np.linalg.svd(offsets)
+        # Columns of `u` mix the points into the two directions in which they extend most.
+        u = np.linalg.svd(offsets)[0][:, :2]
         along = u[:, 0] * np.sign(u[:, 0][np.argmax(np.abs(u[:, 0]))])
         first = along @ offsets
         if _rank(offsets, self._near) < 2:
             return _Turn(points, along, rest=first / np.linalg.norm(first))
-        second = u[:, 1] @ offsets
+        along, aside = self._sides(j, offsets) or (along, u[:, 1])
+        first, second = along @ offsets, aside @ offsets
         x = first / np.linalg.norm(first)
         y = second - (second @ x) * x
         y /= np.linalg.norm(y)
         frame = np.stack([x, y, np.cross(x, y)], axis=1)
-        return _Turn(points, along, u[:, 1], quaternion.from_matrix(frame), loose=j in self._loose)
+        return _Turn(points, along, aside, quaternion.from_matrix(frame), loose=j in self._loose)
+
+    def _sides(self, j: int, offsets: Array) -> tuple[Array, Array] | None:
+        """How the line from a right point to a left one and the way to the others are mixed, where there is such a pair."""
+        across = np.cross([0.0, 1.0, 0.0], ahead_of(self.skeleton))
+        places = offsets @ self._model[j, :, :3].T
+        size, best = float(np.linalg.norm(places, axis=1).max()), None
+        for a in range(len(places)):
+            for b in range(len(places)):
+                mirrored = places[b] - 2 * (places[b] @ across) * across
+                wide = float((places[a] - places[b]) @ across)
+                if np.linalg.norm(places[a] - mirrored) < MIRRORED * size and wide > max(
+                    MIRRORED * size, best[0] if best else 0
+                ):
+                    best = wide, a, b
+        if best is None:
+            return None
+        _, a, b = best
+        along, aside = np.zeros(len(places)), np.full(len(places), 1.0)
+        along[a], along[b] = 1.0, -1.0
+        if len(places) > 2:
+            aside[[a, b]] = 0.0
+        first, second = along @ offsets, aside @ offsets
+        sure = np.linalg.norm(np.cross(first, second)) > FLAT * np.linalg.norm(first) * np.linalg.norm(second)
+        return (along, aside) if sure and np.linalg.norm(second) > self._near else None
+
+    def frames(self, places: Array) -> dict[int, Array]:
+        """Rotations `(T, 3, 3)` in model space of the joints whose points tell them wholly, from `places (T, P, 3)`."""
+        P = np.ascontiguousarray(np.asarray(places, np.float64).transpose(1, 2, 0))
+        return {
+            j: quaternion.to_matrix(self._framed(turn, P, P[self._own[j]]).T)
+            for j, turn in self._turns.items()
+            if turn.aside is not None and j in self._own
+        }
 
     def _add_hinges(self) -> None:
         """Which way arms and legs bend: as they do at rest, else elbows forward and knees back."""
@@ -208,9 +252,10 @@ class PointSolver:
                 way, on = at[1] - at[0], at[2] - at[1]
                 way, on = (v / max(float(np.linalg.norm(v)), 1e-12) for v in (way, on))
                 axis, bend = sign * np.cross(way, ahead), np.cross(way, on)
-                if np.linalg.norm(bend) > 0.1 and bend @ axis > 0:
-                    axis = bend
                 axis = axis - (axis @ way) * way
+                bent = float(np.linalg.norm(bend))
+                if bent > 0.1 and bend @ axis > ALIKE * bent * np.linalg.norm(axis):
+                    axis = bend
                 if np.linalg.norm(axis) < 0.1:
                     continue
                 local = np.linalg.solve(self._model[a, :, :3], axis)
@@ -309,7 +354,9 @@ class PointSolver:
             near, keep = np.empty_like(z), float(np.exp(-1.0 / max(SECONDS * rate, 1e-3)))
             for t in range(len(z)):
                 around[limb] = near[t] = keep * around[limb] + (1 - keep) * z[t]
-        return rows.about(way, np.angle(z + AROUND * near + STRAIGHT))
+        usual = AROUND * near + STRAIGHT
+        back = ((z * usual.conj()).real < 0) & (np.abs(z) < BACK)
+        return rows.about(way, np.angle(np.where(back, -z, z) + usual))
 
     def _part_of_roll(
         self, j: int, share: tuple[int, int], q: Array, way: Array, frames: dict[int, Array]

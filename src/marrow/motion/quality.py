@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from marrow.motion.frames import frame_times
 from marrow.motion.hinge_angles import WRONG, bends, limit_hints
 from marrow.motion.posture import rest_posture
 from marrow.motion.rig import find_rig
+from marrow.motion.visible_quality import VisibleQuality, visible_quality
 from marrow.printing import one_line
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ Array = NDArray[Any]
 @dataclass(frozen=True, slots=True)
 class FootQuality:
     """`skate`: share of the frames with a foot down in which it slides; `drift`: the furthest a planted foot moves from
-    where it stands, in metres; `sink`: how deep the soles' points go, in metres."""
+    where it stands, in metres; `sink`: how deep heel, ball and the skin of the feet go, in metres."""
 
     skate: float
     drift: float
@@ -54,7 +55,7 @@ class MotionQuality:
     """Feet of the source (at the target's size) and of the result; `stretch`: the longest a leg becomes, by its own length;
     `reach`: the furthest a hand is from where the source's is, seen from the shoulder, in lengths of the arm; `knees`: the
     share of frames in which a knee bends the wrong way; `hints`: knees and elbows that do so where the source's do not, in
-    words."""
+    words; `visible`: what people see of the result, with its moments."""
 
     clip: str
     source: FootQuality
@@ -63,6 +64,7 @@ class MotionQuality:
     reach: float
     knees: float
     hints: tuple[str, ...] = ()
+    visible: VisibleQuality = field(default_factory=VisibleQuality)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -74,7 +76,8 @@ class MotionQuality:
         return (
             f"{one_line(self.clip)}: feet {feet(self.result)} (source: {feet(self.source)}); "
             f"legs lengthened {self.stretch - 1:.1%}, hands off by {self.reach:.1%} of an arm, "
-            f"knees the wrong way in {self.knees:.1%}" + "".join(f"; {hint}" for hint in self.hints)
+            f"knees the wrong way in {self.knees:.1%}; {self.visible}"
+            + "".join(f"; {hint}" for hint in self.hints)
         )
 
 
@@ -124,7 +127,8 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     times = frame_times(result)  # where it has keys; a source with more of them may jump in between
     before, after = sample(clip, times), sample(result, times)
     world = tool.world(before)
-    theirs = source_points(tool, before, world)
+    ground = tool.ground(before, world)
+    theirs = source_points(tool, before, world, ground)
     planted = planted_frames(theirs, times)
     stands, down = carriers(theirs, planted, times), down_points(theirs, planted)
     chains = tool.chains("target")
@@ -147,14 +151,17 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     lowest = theirs.height.min(axis=-1)
     if tool.soles_s is not None:
         up = quaternion.rotate(quaternion.conjugate(world), np.array([0.0, 1.0, 0.0]))
-        soles = tool.soles_s.heights(there, up) - tool.ground(before, world)
+        soles = tool.soles_s.heights(there, up) - ground
         lowest = np.minimum(lowest, soles * tool.scale)
+    mine_lowest = lowest_parts(mine, tool.soles_t, here)
     feet = (
         foot_quality(theirs, times, stands, down, lowest),
-        foot_quality(mine, times, stands, down, lowest_parts(mine, tool.soles_t, here)),
+        foot_quality(mine, times, stands, down, mine_lowest),
     )
     bent = bends(tool.rest_t, chains, here), bends(tool.rest_s, tool.chains("source"), there)
-    return MotionQuality(result.name, *feet, stretch, reach, _wrong_knees(bent[0]), limit_hints(times, *bent))
+    visible = visible_quality(tool, times, was, here, mine_lowest, stands)
+    hints = limit_hints(times, *bent)
+    return MotionQuality(result.name, *feet, stretch, reach, _wrong_knees(bent[0]), hints, visible)
 
 
 def _wrong_knees(bent: dict[tuple[str, str], Array]) -> float:

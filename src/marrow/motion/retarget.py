@@ -218,13 +218,15 @@ class Retargeter(Fit):
         few = sample(clip, times[:: max(len(times) // 128, 1)])
         world = self.world(few)
         found, transfer = self._transfers(world, clip)
-        lift = -self.scale * self.ground(few, world) if self.map.humanoid else 0.0
-        tracks = transfer.run(clip.tracks, times, lift, threads) | self._scales(clip, times, found)
+        ground = self.ground(few, world) if self.map.humanoid else 0.0
+        tracks = transfer.run(clip.tracks, times, -self.scale * ground, threads) | self._scales(
+            clip, times, found
+        )
         if self.map.humanoid:
             planted = contacts is True or (contacts == "auto" and not self.same_proportions)
             pose = sample(clip, times) if planted or hands else None
             if planted and pose is not None:
-                plant_feet(self, pose, world, tracks, times)
+                plant_feet(self, pose, world, ground, tracks, times)
             if hands and pose is not None and not keep_hands(self, pose, world, tracks, times):
                 self._lines.add("warning", "hands", "an arm has no hand here or there: hands are not kept")
             tracks |= self._twists(tracks)

@@ -16,19 +16,17 @@ from numpy.typing import NDArray
 from marrow.model import Character, Skeleton
 from marrow.motion.bone_map import RetargetError
 
-__all__ = ["Limb", "RobotBody", "find_robot_body"]
+__all__ = ["RobotBody", "RobotLimb", "find_robot_body"]
 
 Array = NDArray[Any]
 NEAR = 0.04
 """Of the robot's height: how far mirror images may be off."""
-UPPER_SHARE = 0.35
-"""Of a limb's length: hinges nearer to its beginning are those of the hip or the shoulder."""
 MIDDLE = (0.25, 0.8)
 """Of a limb's length: where knees and elbows are."""
 
 
 @dataclass(frozen=True)
-class Limb:
+class RobotLimb:
     """The hinges of an arm or a leg from the body outwards (joints of the skeleton), the joint where it begins to bend
     freely, the one in its middle and the one at its end, and the `tip` of the end in model space at rest."""
 
@@ -47,7 +45,7 @@ class RobotBody:
     chest: int
     head: int
     """The link that looks; -1 for none."""
-    limbs: dict[str, Limb]
+    limbs: dict[str, RobotLimb]
     sole: float
     """How low the feet are at rest."""
     toe: float
@@ -83,7 +81,7 @@ class _Finder:
                 "motion of bodies cannot go onto it"
             )
         pairs.sort(key=lambda pair: min(float(self.place[j, 1]) for j in pair[0]))
-        legs, arms = pairs[0], max(pairs[1:], key=len)
+        legs = pairs[0]
         arms = max(pairs[1:], key=lambda pair: sum(len(chain) for chain in pair))
         limbs = {}
         for name, pair in (("leg", legs), ("arm", arms)):
@@ -122,13 +120,14 @@ class _Finder:
             below = [c for c in self.skeleton.children(j) if self.count[c] > 0]
             if not below:
                 return chain
+            counts = sorted((int(self.count[c]) for c in below), reverse=True)
+            if len(chain) > 3 and len(counts) > 1 and (len(counts) > 2 or counts[0] == counts[1]):
+                return chain  # fingers; a rod that drives an ankle has fewer hinges than the leg goes on with
             most = max(below, key=lambda c: int(self.count[c]))
-            others = sum(int(self.count[c]) for c in below) - int(self.count[most])
-            if others and len(chain) > 4 and self.count[most] < 4:
-                return chain
             j = most
 
-    def _limb(self, chain: list[int], words: str, *, leg: bool) -> Limb:
+    def _limb(self, chain: list[int], words: str, *, leg: bool) -> RobotLimb:
+        chain = self._without_toes(chain) if leg else chain
         tip = self._tip(chain, leg=leg)
         points = np.concatenate([self.place[chain], tip[None]])
         along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=-1))])
@@ -149,18 +148,26 @@ class _Finder:
         if not inside:
             raise RetargetError(f"the robot's {words} has no hinge in its middle that bends it")
         middle = min(inside, key=lambda k: abs(float(share[k]) - 0.5))
-        cluster = [k for k in range(middle) if share[k] < UPPER_SHARE]
-        upper = cluster[min(1, len(cluster) - 1)]
-        return Limb(tuple(chain), chain[upper], chain[middle], chain[-1], tip)
+        # Two hinges turn it where it begins, and a third turns it about itself.
+        return RobotLimb(tuple(chain), chain[max(middle - 2, 0)], chain[middle], chain[-1], tip)
+
+    def _without_toes(self, chain: list[int]) -> list[int]:
+        """A leg to its ankle: hinges that lie further forward than down from the one before, near the ground, are toes."""
+        low = float(self.place[chain, 1].min()) + 0.1 * self.height
+        for k in range(4, len(chain)):
+            x, y, z = self.place[chain[k]] - self.place[chain[k - 1]]
+            if z > max(abs(x), abs(y)) and z > 0.03 * self.height and self.place[chain[k], 1] < low:
+                return chain[:k]
+        return chain
 
     def _tip(self, chain: list[int], *, leg: bool) -> Array:
         """The ankle of a leg; the hand of an arm."""
         end = self.place[chain[-1]]
         before = self.place[chain[-2]] if len(chain) > 1 else end
         lengths = np.linalg.norm(np.diff(self.place[chain], axis=0), axis=-1)
-        if leg or (len(chain) > 4 and np.linalg.norm(end - self.place[chain[0]]) > 0.5 * float(lengths.sum())):
-            if leg or float(lengths[3:].sum()) > 0.3 * float(lengths[:3].sum()):
-                return np.array(end)
+        wrist = len(chain) > 4 and float(lengths[3:].sum()) > 0.3 * float(lengths[:3].sum())
+        if leg or wrist:
+            return np.array(end)
         below = [j for j in self.skeleton.descendants(chain[-1]).tolist() if j != chain[-1]]
         points = [self.place[below], self._skin([chain[-1], *below])] if below else [self._skin([chain[-1]])]
         at = np.concatenate(points)
@@ -189,7 +196,7 @@ class _Finder:
             raise RetargetError("the robot's limbs hang on no link that they share")
         return shared[0]
 
-    def _head(self, chest: int, limbs: dict[str, Limb]) -> int:
+    def _head(self, chest: int, limbs: dict[str, RobotLimb]) -> int:
         """The highest link over the chest that no arm carries."""
         arms = {j for name, limb in limbs.items() for j in self.skeleton.descendants(limb.hinges[0]).tolist()}
         above = [j for j in self.skeleton.descendants(chest).tolist() if j not in arms and j != chest]
@@ -209,7 +216,7 @@ class _Finder:
             joint = int(self.skeleton.parents[joint])
         return False
 
-    def _feet(self, limbs: dict[str, Limb]) -> tuple[float, float]:
+    def _feet(self, limbs: dict[str, RobotLimb]) -> tuple[float, float]:
         ends = [limbs[f"{side}_leg"].end for side in ("left", "right")]
         ankle = float(np.mean(self.place[ends, 1]))
         leg = float(np.linalg.norm(self.place[limbs["left_leg"].upper] - self.place[ends[0]]))
@@ -220,5 +227,3 @@ class _Finder:
             sole = ankle - 0.1 * leg
         toe = float((skin[:, 2] - self.place[ends[0], 2]).max()) if len(skin) else 0.0
         return sole, toe if 0.05 * leg < toe < 0.5 * leg else 0.2 * leg
-
-

@@ -1,5 +1,5 @@
-"""Rotations and vectors of many frames as rows, `(4, T)` and `(3, T)`: each number of all frames lies together, which NumPy works
-through several times faster than `(T, 4)`. `marrow.math.quaternion` says what the functions mean."""
+"""Rotations and vectors of many frames as rows, `(4, T)` and `(3, T)`: each number of all frames lies together, which NumPy
+works through several times faster than `(T, 4)`. `marrow.math.quaternion` says what the functions mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The soles of a character's feet, found in its mesh: a foot may reach further than its joints do."""
+"""The soles of a character's feet: the skin that goes with them, as its joints carry it.
+
+How high a vertex is over the ground is linear in the matrices of its joints, so that a product of matrices gives the
+heights of a whole clip. Of all vertices only those are kept that are the lowest in some way a foot may be tilted and its
+toes bent.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.math import affine, transform
-from marrow.model import Character, Mesh
+from marrow.math import affine, quaternion
+from marrow.model import Character
 from marrow.motion.detached_feet import detached_feet
 from marrow.motion.posture import Posture, leg_length
 from marrow.motion.rig import find_rig
@@ -18,28 +23,53 @@ from marrow.motion.rig import find_rig
 __all__ = ["Soles", "find_soles"]
 
 Array = NDArray[Any]
-MINE, AROUND, TILTS = 0.6, 8, (15, 40, 65)
-"""A vertex is the foot's by this share of its weight; a sole is looked at from so many sides, tilted by these degrees."""
-
+MINE = 0.5
+"""A vertex is the foot's by this share of its weight."""
+AROUND, TILTS, BENDS = 12, (0, 10, 20, 35, 50, 65, 80), (-35, -15, 0, 15, 30, 50, 70)
+"""A sole is looked at from so many sides, tilted by these degrees, with its toes bent by these."""
+MODELLED = 0.005
+"""Skin that is under the ground at rest may be so again, down to this (metres, for a person's leg)."""
 UP = np.array([0.0, 1.0, 0.0])
 
 
 @dataclass(frozen=True, eq=False)
-class Soles:
-    """Points under both feet: each is rigid with the joint `joint (P,)`, at `offset (P, 3)` in its frame; `foot (P,)` is 0
-    for the left, and `ground (P,)` the height in model space that it must not go below."""
+class SoleSkin:
+    """Vertices under one foot: `joints (Q,)` carry them, `carried (4 Q, P)` is where they are in each, times its weight,
+    and `ground (P,)` the height in model space that they must not go below."""
 
-    joint: Array
-    offset: Array
-    foot: Array
+    joints: Array
+    carried: Array
     ground: Array
 
+    def along(self, model: Array, way: Array) -> Array:
+        """How far the vertices are along `way (3,)`, `(T, P)`, from matrices `(T, J, 3, 4)`."""
+        picked = model[:, self.joints]
+        rows = picked[:, :, 1] if way is UP else np.einsum("k,tqki->tqi", way, picked)
+        made: Array = rows.reshape(len(model), -1) @ self.carried.astype(rows.dtype)
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Soles:
+    """The soles of the left and the right foot; None for one without skin."""
+
+    feet: tuple[SoleSkin | None, SoleSkin | None]
+
     def heights(self, model: Array, up: Array = UP) -> Array:
-        """The lowest point of each foot over its ground along `up (3,)`, `(T, 2)`, from matrices `(T, J, 3, 4)`; infinite
-        without points."""
-        at = np.einsum("k,tpki->tpi", up, model[:, self.joint].astype(np.float64))
-        height = np.einsum("tpi,pi->tp", at[..., :3], self.offset) + at[..., 3] - self.ground
-        return np.stack([height[:, self.foot == k].min(axis=1, initial=np.inf) for k in (0, 1)], axis=1)
+        """The lowest vertex of each foot over its ground along `up (3,)`, `(T, 2)`, from matrices `(T, J, 3, 4)`; infinite
+        without skin."""
+        out = np.full((len(model), 2), np.inf)
+        for k, sole in enumerate(self.feet):
+            if sole is not None:
+                out[:, k] = (sole.along(model, up) - sole.ground.astype(np.float32)).min(axis=1)
+        return out
+
+    def places(self, model: Array, foot: int) -> Array:
+        """Where the vertices of a foot are, `(T, P, 3)`; none without skin."""
+        sole = self.feet[foot]
+        if sole is None:
+            return np.zeros((len(model), 0, 3))
+        return np.stack([sole.along(model, way) for way in np.eye(3)], axis=-1)
 
 
 def find_soles(
@@ -49,68 +79,104 @@ def find_soles(
     if character is None or not character.meshes:
         return None
     skeleton = character.skeleton
-    size = leg_length(skeleton.rest_model[..., 3].astype(np.float64), chains) / max(
-        leg_length(stance.place, chains), 1e-12
-    )
-    rest = skeleton.rest_model.astype(np.float64)
-    if stance.of == "motion":
-        rest = transform.compose(stance.place, stance.rotation, np.ones_like(stance.place))
+    size = leg_length(skeleton.rest_model[..., 3].astype(np.float64), chains) / 0.85
     feet = {end: foot for foot, end in detached_feet(skeleton).items()}
-    parts: list[tuple[int, Array, int, Array]] = []
-    for k, side in enumerate(("left", "right")):
+    found = []
+    for side in ("left", "right"):
         foot = chains[f"{side}_leg"][2]
         # Its own toes, whether or not they are mapped.
         toes = chains.get(f"{side}_toes", ()) or find_rig(skeleton).chains.get(f"{side}_toes", ())
-        carriers = (feet.get(foot, foot), *toes[:1])
-        below = [set(skeleton.descendants(j).tolist()) for j in carriers]
-        for carrier, mine in zip(carriers, (below[0] - (below[1] if toes else set()), *below[1:])):
-            points = [_points(mesh, mine, below[0], stance, rest) for mesh in character.meshes]
-            at = np.concatenate([p for p in points if len(p)]) if any(map(len, points)) else np.zeros((0, 3))
-            picked = _under(at, stance.frame)
-            height = ((at[picked] - stance.place[foot]) * size) @ stance.frame[:, 1] + ankle
-            model = _bound(character, carrier) if stance.of == "bind pose" else rest[carrier]
-            if not len(picked) or model is None:
-                continue
-            offset = affine.apply(affine.invert(model), at[picked])
-            parts.append((carrier, offset, k, np.minimum(height, 0.0)))
-    if not parts:
+        if foot in feet:  # it goes where the end of the leg goes, toes and all
+            toes = ()
+        found.append(_sole(character, foot, feet.get(foot, foot), toes, stance, ankle, size))
+    return None if found[0] is None and found[1] is None else Soles((found[0], found[1]))
+
+
+def _sole(
+    character: Character,
+    foot: int,
+    skin: int,
+    toes: tuple[int, ...],
+    stance: Posture,
+    ankle: float,
+    size: float,
+) -> SoleSkin | None:
+    """Of the joint `foot`; its vertices go with the joint `skin`, which may hang elsewhere."""
+    members = set(character.skeleton.descendants(skin).tolist())
+    joints, carried = _vertices(character, members, None if skin == foot else foot)
+    if not len(joints):
         return None
-    return Soles(
-        np.concatenate([np.full(len(o), j) for j, o, _, _ in parts]),
-        np.concatenate([o for _, o, _, _ in parts]),
-        np.concatenate([np.full(len(o), k) for _, o, k, _ in parts]),
-        np.concatenate([g for *_, g in parts]),
-    )
+    rest = character.skeleton.rest_model.astype(np.float64)
+    # The foot as it stands: it need not at rest.
+    own = rest[foot, :, :3] / np.maximum(np.linalg.norm(rest[foot, :, :3], axis=0), 1e-12)
+    turn = quaternion.multiply(stance.rotation[foot], quaternion.conjugate(quaternion.from_matrix(own)))
+    across = stance.frame[:, 0]
+    below = character.skeleton.descendants(toes[0]) if toes else np.zeros(0, np.intp)
+    picked: set[int] = set()
+    ground = np.zeros(carried.shape[1])
+    for bend in BENDS if toes else (0,):
+        model = rest.copy()
+        model[..., 3] -= rest[foot, :, 3]
+        model = _turned(model, turn)
+        if bend:
+            pivot = model[toes[0], :, 3].copy()
+            model[below, :, 3] -= pivot
+            model[below] = _turned(model[below], quaternion.from_axis_angle(across, np.radians(-bend)))
+            model[below, :, 3] += pivot
+        at = np.stack([model[joints, k].reshape(-1) @ carried for k in range(3)], axis=-1)
+        if not bend:
+            ground = np.clip(at @ stance.frame[:, 1] + ankle, -MODELLED * size, 0.0)
+        picked |= set(np.argmin(at @ stance.frame @ _downs(), axis=0).tolist())
+    kept = np.array(sorted(picked))
+    return SoleSkin(joints, carried[:, kept], ground[kept])
 
 
-def _bound(character: Character, joint: int) -> Array | None:
-    """The matrix of a joint when the meshes were bound; None where none knows it."""
+def _turned(model: Array, turn: Array) -> Array:
+    matrix = quaternion.to_matrix(turn)
+    return np.concatenate([matrix @ model[..., :3], (matrix @ model[..., 3, None])], axis=-1)
+
+
+def _vertices(character: Character, joints: set[int], end: int | None) -> tuple[Array, Array]:
+    """All vertices that go with `joints`: the joints `(Q,)` that carry any of them, and `(4 Q, P)`. Where `joints` are
+    carried by the joint `end` in the end, they are taken as rigid with it."""
+    rest = character.skeleton.rest_model.astype(np.float64)
+    parts = []
     for mesh in character.meshes:
-        known = np.flatnonzero(mesh.joint_list == joint)
-        if len(known) and mesh.rigid_joint is None:
-            return affine.invert(mesh.inverse_bind[known[0]].astype(np.float64))
-    return None
+        mine = np.isin(mesh.joint_list, list(joints))[mesh.joints]
+        picked = np.flatnonzero((mesh.weights * mine).sum(axis=1) > MINE)
+        if len(picked):
+            parts.append((mesh, picked))
+    used: set[int] = set()
+    for mesh, picked in parts:
+        used |= set(mesh.joint_list[mesh.joints[picked]][mesh.weights[picked] > 0].tolist())
+    carriers = sorted(used if end is None else (used - joints) | {end})
+    at = {j: k for k, j in enumerate(carriers)}
+    columns = []
+    for mesh, picked in parts:
+        place = mesh.positions[picked].astype(np.float64)
+        out = np.zeros((len(used), 4, len(picked)))
+        for k in range(mesh.joints.shape[1]):
+            local, weight = mesh.joints[picked, k], mesh.weights[picked, k].astype(np.float64)
+            bind = mesh.inverse_bind[local].astype(np.float64)
+            known = mesh.joint_list[local]
+            if end is not None:
+                moved = np.isin(known, list(joints))
+                along = affine.multiply(affine.invert(rest[end]), rest[known])
+                bind = np.where(moved[:, None, None], affine.multiply(along, bind), bind)
+                known = np.where(moved, end, known)
+            seen = np.einsum("vij,vj->vi", bind[..., :3], place) + bind[..., 3]
+            held = np.flatnonzero(weight > 0)
+            rows = np.array([at[int(j)] for j in known[held]], np.intp)
+            # A vertex may name a joint twice, but not in one column.
+            out[rows, :3, held] += weight[held, None] * seen[held]
+            out[rows, 3, held] += weight[held]
+        columns.append(out.reshape(4 * len(used), -1))
+    return np.array(carriers, np.intp), np.concatenate(columns, axis=1) if columns else np.zeros((0, 0))
 
 
-def _points(mesh: Mesh, joints: set[int], whole: set[int], stance: Posture, rest: Array) -> Array:
-    """The vertices `(n, 3)` of `mesh` that go with `joints`, a part of the foot `whole`, as they are in `stance`."""
-    mine, foot = (np.isin(mesh.joint_list, list(wanted))[mesh.joints] for wanted in (joints, whole))
-    share, all_of_it = (mesh.weights * mine).sum(axis=1), (mesh.weights * foot).sum(axis=1)
-    picked = np.flatnonzero((all_of_it > MINE) & (share > all_of_it / 2))
-    at = mesh.positions[picked].astype(np.float64)
-    if stance.of == "bind pose" or not len(picked):
-        return at
-    local = mesh.joints[picked, np.argmax(mesh.weights[picked] * mine[picked], axis=1)]
-    carried = affine.multiply(rest[mesh.joint_list[local]], mesh.inverse_bind[local].astype(np.float64))
-    return np.einsum("nij,nj->ni", carried[..., :3], at) + carried[..., 3]
-
-
-def _under(at: Array, frame: Array) -> Array:
-    """Indices of points around the underside of a foot or of its toes: the lowest of each way it may be tilted."""
-    if not len(at):
-        return np.zeros(0, np.intp)
+def _downs() -> Array:
+    """Directions `(3, n)` that may be down for a foot."""
     angle, tilt = (
         v.ravel() for v in np.meshgrid(np.arange(AROUND) * (2 * np.pi / AROUND), np.radians(TILTS))
     )
-    ways = np.stack([np.sin(angle) * np.sin(tilt), -np.cos(tilt), np.cos(angle) * np.sin(tilt)])
-    return np.unique(np.argmax(at @ frame @ ways, axis=0))
+    return np.stack([np.sin(angle) * np.sin(tilt), np.cos(tilt), np.cos(angle) * np.sin(tilt)])

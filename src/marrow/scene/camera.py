@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.cached import cached_property
 from marrow.errors import ValidationError
 from marrow.kernels.lod import CAMERA_NUMBERS
 from marrow.model import _validate

@@ -9,12 +9,12 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.cached import cached_property
 from marrow.errors import MissingFileError, ValidationError, WrongTypeError
 from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import skinning_matrices
 from marrow.errors import ValidationError
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
+from marrow.graph.ik_places import EffectorPlace
 from marrow.graph.inspection import GraphMoment
 from marrow.math import affine
 from marrow.model import Character, Clip, Pose
@@ -70,7 +71,7 @@ class Looks:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class HeldInstances:
     """Instances whose joints are held at places: their poses `(n, J)` and joints in model space `(n, J, 3, 4)`, and where
     each effector should be, `(n, 3)`."""
 
@@ -104,8 +105,10 @@ class Picture:
     """Instances by level of detail."""
     wire: Wire | None = None
     """What encodes it for pages that take it compact."""
-    held: Held | None = None
+    held: HeldInstances | None = None
     """Those whose joints are held at places."""
+    reaching: tuple[EffectorPlace, ...] = ()
+    """Where a graph wants joints to be."""
     moving: bool = True
     """Whether another picture follows by itself."""
     _packed: dict[bool, bytes] = field(default_factory=dict)
@@ -487,6 +490,8 @@ class StudioActor:
 
     def _timed(self, picture: Picture) -> Picture:
         """A picture that knows what is played in it."""
+        if self.mode == "graph":
+            picture.reaching = self.animator.evaluation.effectors
         if self.mode == "clip" and self.clip:
             picture.clip, picture.times = self.character.clips[self.clip], self._times
         return picture
@@ -520,7 +525,7 @@ class StudioActor:
         )
         return self._timed(picture)
 
-    def _held(self) -> Held | None:
+    def _held(self) -> HeldInstances | None:
         """The instances whose joints are held, as they are then; None where there are none."""
         who = self.effectors.holding
         if not len(who):
@@ -528,7 +533,7 @@ class StudioActor:
         pose = self.animator.pose
         pose, effectors = self.effectors.solved(pose[who] if pose.batch_shape else pose[None], who)
         model = np.asarray(self.character.skeleton.to_model(pose), np.float32)
-        return Held(who, pose, np.ascontiguousarray(model), effectors)
+        return HeldInstances(who, pose, np.ascontiguousarray(model), effectors)
 
     @property
     def pose(self) -> Pose:

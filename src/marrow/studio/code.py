@@ -67,10 +67,14 @@ def _reaching(actor: StudioActor) -> list[str]:
     held, names = actor.effectors, actor.character.skeleton.names
     lines, targets = [], []
     made = ", ".join(
-        f"mw.ik.Effector({names[j]!r}, rotation=1.0)" if held.effector(j).rotation else repr(names[j])
+        f"mw.ik.Effector({names[j]!r}, position={e.position:g}, rotation={e.rotation:g})"
+        if (e := held.effector(j)).rotation
+        else repr(names[j])
         for j in held.places
     )
-    for k, (joint, at) in enumerate(held.places.items()):
+    pose = actor.animator.pose if actor.animator.pose.batch_shape else actor.animator.pose[None]
+    played = actor.character.skeleton.to_model(pose)[..., 3].astype(np.float64)
+    for k, (joint, at) in enumerate(held.goals(played, np.arange(held.count)).items()):
         who = np.flatnonzero(np.isfinite(at[:, 0]))
         if not len(who):
             continue

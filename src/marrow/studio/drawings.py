@@ -158,18 +158,16 @@ def posed_instances(picture: Picture, instances: Iterable[int], request: ViewReq
 
 
 def _effectors(picture: Picture, who: list[int], joints: int) -> tuple[PosedEffector, ...]:
-    """The joints of some instances that are held at places; NaN for instances that hold none."""
+    """Where joints of some instances should be, by their graph or as they are held; NaN for instances without."""
+    out = [PosedEffector(e.joint, e.translation[who], tuple(e.point.tolist())) for e in picture.reaching]
     held = picture.held
-    if held is None:
-        return ()
-    _, mine, theirs = np.intersect1d(who, held.instances, return_indices=True)
-    out = []
-    for joint, target in held.effectors:
-        if joint < joints:
+    if held is not None:
+        _, mine, theirs = np.intersect1d(who, held.instances, return_indices=True)
+        for joint, target, point in held.effectors:
             places = np.full((len(who), 3), np.nan)
             places[mine] = target[theirs]
-            out.append(PosedEffector(joint, places))
-    return tuple(out)
+            out.append(PosedEffector(joint, places, point))
+    return tuple(e for e in out if e.joint < joints)
 
 
 def _bind(character: Character) -> Array:

@@ -28,6 +28,11 @@ HANDLES = ("hips", "head", "leftHand", "rightHand", "leftFoot", "rightFoot")
 """Parts of a body that have a handle in the page."""
 FEET = ("leftFoot", "rightFoot")
 """Parts that stay where the pose has them, and as it has them turned, until they are let go."""
+FOOT_POSITION, FOOT_ROTATION = 10.0, 3.0
+"""How much feet weigh against what is dragged: who reaches too far does not lift off."""
+REACH, ROUNDS = 0.95, 4
+"""A joint is dragged no further from one that stays than this share of the bones between them; how often that is seen to,
+where several stay."""
 MOST = 32
 """Joints that can be held at once."""
 STEPS = 24
@@ -137,7 +142,9 @@ class Effectors:
         from marrow.ik import Effector
 
         body = self.character.skeleton.humanoid
-        return Effector(joint, rotation=float(joint in [body.get(part) for part in FEET]))
+        if joint in [body.get(part) for part in FEET]:
+            return Effector(joint, position=FOOT_POSITION, rotation=FOOT_ROTATION)
+        return Effector(joint)
 
     @property
     def holding(self) -> Array:
@@ -151,11 +158,42 @@ class Effectors:
         `(n, 3)`."""
         if self._solver is None:
             self._solver = self._made(list(self.places))
-        places = {joint: at[instances] for joint, at in self.places.items()}
-        found = self._solver.solve(pose, {str(joint): at for joint, at in places.items()}).pose
-        played = self.character.skeleton.to_model(pose)[..., 3]
-        targets = {j: np.where(np.isfinite(at), at, played[:, j]) for j, at in places.items()}
-        return found, tuple(PosedEffector(j, at) for j, at in targets.items())
+        played = self.character.skeleton.to_model(pose)[..., 3].astype(np.float64)
+        goals = self.goals(played, instances)
+        found = self._solver.solve(pose, {str(joint): at for joint, at in goals.items()}).pose
+        given = ((j, at[instances]) for j, at in self.places.items())
+        return found, tuple(PosedEffector(j, np.where(np.isfinite(at), at, played[:, j])) for j, at in given)
+
+    def goals(self, played: Array, instances: Array) -> dict[int, Array]:
+        """What the solver is asked for, by joint `(n, 3)`, NaN for what stays, where the joints are `played (n, J, 3)`: the
+        places, but no further from a joint that stays than the body reaches. A solver that is asked for more has to
+        choose what to miss, and shakes."""
+        goals = {joint: at[instances].copy() for joint, at in self.places.items()}
+        stay = {joint: np.isnan(at[:, 0]) for joint, at in goals.items()}
+        pairs = [(j, k) for j in goals for k in goals if (stay[k] & ~stay[j]).any()]
+        most = {
+            (j, k): np.maximum(
+                REACH * self._bones(played, j, k), np.linalg.norm(played[:, j] - played[:, k], axis=-1)
+            )
+            for j, k in pairs
+        }
+        for _ in range(ROUNDS):
+            for j, k in pairs:
+                away = goals[j] - played[:, k]
+                far = np.linalg.norm(away, axis=-1)
+                over = stay[k] & (far > most[j, k])  # never where this one stays itself: that is NaN
+                goals[j][over] = (played[:, k] + away * (most[j, k] / np.maximum(far, 1e-30))[:, None])[over]
+        return goals
+
+    def _bones(self, played: Array, a: int, b: int) -> Array:
+        """The length of the bones between two joints, `(n,)`."""
+        skeleton = self.character.skeleton
+        up = [{j, *skeleton.ancestors(j)} for j in (a, b)]
+        way = [j for j in up[0] ^ up[1] if skeleton.parents[j] >= 0]
+        if not (up[0] & up[1]):  # under different roots: nothing holds them together
+            return np.full(len(played), np.inf)
+        bones = played[:, way] - played[:, skeleton.parents[way]]
+        return np.asarray(np.linalg.norm(bones, axis=-1).sum(axis=-1))
 
     def state(self) -> list[p.EffectorState]:
         """What pages are told."""

@@ -7,12 +7,12 @@ matrices of those, as the character's own palette has them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.cached import cached_property
 from marrow.errors import ValidationError
 from marrow.lod.selector import Selector
 from marrow.lod.thresholds import with_screen_sizes

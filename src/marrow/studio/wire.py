@@ -7,12 +7,12 @@ every second or third picture only, for as long as things move.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.cached import cached_property
 from marrow.model import Character
 from marrow.skinning.deform import bind_positions
 from marrow.studio import compact

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import torch
+from marrow.cached import cached_property
 from marrow.errors import ValidationError
 from marrow.skinning.layout import LANES, bucket
 from torch import Tensor

@@ -239,6 +239,20 @@ def test_two_nodes_of_one_name_stay_two(tmp_path: Path) -> None:
     assert again.vrm == character.vrm
 
 
+@pytest.mark.parametrize("make", [one, zero])
+def test_an_avatar_without_expressions_has_none_of_them(make: Callable[[], Maker], tmp_path: Path) -> None:
+    maker = make()
+    extensions = maker.document["extensions"]
+    for name, word in (("VRMC_vrm", "expressions"), ("VRM", "blendShapeMaster")):
+        extensions.get(name, {}).pop(word, None)
+    character = maker.load()
+    assert character.vrm["expressions"] == {}
+    clip = mw.Clip("c", character.skeleton, (), 1.0, curves=(mw.Curve("expression:happy", [0, 1], [0, 1]),))
+    assert not mw.retarget(clip, onto=character).tracks
+    again, document = saved(character, tmp_path / "ami.vrm")
+    assert again.vrm["expressions"] == {} and "expressions" not in document["extensions"]["VRMC_vrm"]
+
+
 def test_vrm_0_is_the_avatar_that_1_0_is(tmp_path: Path) -> None:
     new, old = one().load(), zero().load()
     assert old.vrm["version"] == "0.x"

@@ -7,6 +7,7 @@ import { Flight } from "./flight";
 import type { CharacterView } from "./character";
 import { Crowd } from "./crowd";
 import { Hands } from "./gizmo";
+import { Handles } from "./handles";
 import { Drawing } from "./drawing";
 import { DrawnViews } from "./drawn_views";
 import type { JointStore } from "./joint_store";
@@ -51,6 +52,8 @@ export class Viewport {
   picksVertices = false;
   /** Poses of the page's own. */
   readonly hands: Hands;
+  /** Joints that are dragged, and the body with them. */
+  readonly handles: Handles;
   private readonly scene = new Scene();
   private readonly stage: Stage;
   readonly framing: Framing;
@@ -78,6 +81,7 @@ export class Viewport {
   /** Whether a character has been drawn yet. */
   private seen = false;
   private framedCount = 0;
+  private followedTime = NaN;
   private outOfSight = false;
   /** The look that was told last. */
   private told = "";
@@ -111,6 +115,8 @@ export class Viewport {
     for (const input of ["pointerdown", "pointerup", "keydown"] as const) window.addEventListener(input, () => this.pace.giveWay(), { capture: true });
     onClick(canvas, this.element, (x, y) => this.click(x, y));
     this.hands = new Hands(this.scene, this.camera, canvas, (on) => (this.controls.enabled = !on), () => this.invalidate());
+    this.handles = new Handles(this.scene, this.camera, canvas, this.element, () => ({ ...this.panes()[0], height: this.height }), (on) => (this.controls.enabled = !on), () => this.invalidate());
+    this.handles.onPick = (joint) => this.onPick(joint);
     this.setOptions(options);
     new ResizeObserver(() => this.resize()).observe(this.element);
     const loop = (now: number): void => {
@@ -133,7 +139,10 @@ export class Viewport {
       old.character.dispose();
     }
     this.slots[slot] = null;
-    if (slot === 0) this.hands.setCharacter(character);
+    if (slot === 0) {
+      this.hands.setCharacter(character);
+      this.handles.setCharacter(character);
+    }
     if (character) {
       const overlays = new Overlays(character, this.palette);
       const crowd = new Crowd(character, this.pace);
@@ -261,14 +270,17 @@ export class Viewport {
   /** Keeps the light on what is shown, and the camera too: it follows, steps back, and looks again where nothing is left to see. */
   private follow({ character }: Slot): void {
     const { framing, options } = this;
+    // While a body is dragged about, and time stands, the camera stays where it is.
+    const still = this.handles.dragging || (this.handles.on && character.time === this.followedTime);
+    this.followedTime = character.time;
     const box = sceneBounds(this.slots);
     const many = character.count > 1 || inScene(this.slots);
     if (!finite(box)) return;
     if (!this.stage.fits(box, many ? 2 * character.size : box.getSize(new Vector3()).length())) this.surround(box);
     const now = this.film?.now ?? performance.now();
     const followed = options.follow && (character.count === 1 || this.selected >= 0);
-    let moved = followed && framing.follow(many ? character.bounds(new Box3(), this.instance) : box, now);
-    if (!many) moved = framing.hold(box, this.panes()[0].width / this.height, now) || moved;
+    let moved = followed && !still && framing.follow(many ? character.bounds(new Box3(), this.instance) : box, now);
+    if (!many && !still) moved = framing.hold(box, this.panes()[0].width / this.height, now) || moved;
     framing.reach(box);
     const seen = framing.sees(box);
     if (!seen && !framing.taken) this.frame();
@@ -334,6 +346,7 @@ export class Viewport {
       this.marks.place(first.character, first.overlays, this.renderer, this.options.method, this.instance);
     }
     const panes = this.panes();
+    this.handles.update(this.selected, this.instance, this.height);
     this.tellLook();
     this.rough = moving && (this.pace.software || this.ratio < this.pace.restRatio);
     if (!this.drawn) {
@@ -492,7 +505,7 @@ export class Viewport {
   private click(x: number, y: number): void {
     const character = this.character();
     const pane = this.panes().find((p) => p.slot === 0 && x >= p.x && x < p.x + p.width);
-    if (!character || !pane || this.hands.held) return;
+    if (!character || !pane || this.hands.held || this.handles.touched) return;
     if (this.picksVertices) {
       const positions = character.skinnedPositions(this.renderer, pane.method, this.instance);
       this.onPickVertex(pickVertex(character, positions, this.camera, pane, x, y));

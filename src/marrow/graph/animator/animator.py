@@ -404,7 +404,7 @@ class Animator:
         """Another animator of the same character and graph, in the same moment; the CPU makes its poses."""
         runtime, control = self._runtime, self._runtime.control
         entries = zip(control.compiled.functions, runtime.functions)
-        given = {e.name: f for e, f in entries if e.override is None and e.ground is None}
+        given = {e.name: f for e, f in entries if not e.is_own}
         twin = Animator(
             self.character,
             control.compiled if runtime.has_graph else None,

@@ -15,6 +15,7 @@ from marrow.graph.animator.runtime import AnimatorRuntime, EvaluatorMaker
 from marrow.graph.animator.thread_guard import exclusive
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.evaluator import EvaluationJob, Evaluator, LevelEvaluation
+from marrow.graph.ik_places import EffectorPlace, effector_places
 from marrow.graph.inspection import GraphMoment, inspect
 from marrow.graph.levels import LevelGroup
 from marrow.graph.pose_program import PoseProgram
@@ -47,6 +48,11 @@ class Evaluation:
         """The pose programs of this moment, one per instance; to read."""
         program = self._runtime.control.program
         return PoseProgram(readonly(program.start), readonly(program.ops), program.depth)
+
+    @property
+    def effectors(self) -> tuple[EffectorPlace, ...]:
+        """Where the nodes of inverse kinematics want joints to be, each for all instances."""
+        return effector_places(self._runtime.control)
 
     @property
     def resampling_error(self) -> dict[str, ResamplingError]:

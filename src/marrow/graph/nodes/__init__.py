@@ -6,12 +6,16 @@ from marrow.graph.nodes.additive import Additive
 from marrow.graph.nodes.base import AnyNode, Ease, Input, Node, Value, Vector, known_nodes
 from marrow.graph.nodes.blend import Blend
 from marrow.graph.nodes.blend_space import BlendSpace1D, BlendSpace2D, Point1D, Point2D
+from marrow.graph.nodes.chain_ik import ChainIK
 from marrow.graph.nodes.clip import ClipNode
 from marrow.graph.nodes.distance_match import DistanceMatch
 from marrow.graph.nodes.feet import FootLock, FootPlacement, GroundQuery
+from marrow.graph.nodes.full_body_ik import FullBodyIK
 from marrow.graph.nodes.function import Function, FunctionCall
+from marrow.graph.nodes.ik_effectors import IKEffector
 from marrow.graph.nodes.joint_override import JointOverride
 from marrow.graph.nodes.layer import Channel, LayerBlend
+from marrow.graph.nodes.limit_joints import LimitJoints
 from marrow.graph.nodes.look_at import LookAt
 from marrow.graph.nodes.mirror import Mirror
 from marrow.graph.nodes.players import RandomPlayer, SequencePlayer
@@ -34,18 +38,22 @@ __all__ = [
     "Blend",
     "BlendSpace1D",
     "BlendSpace2D",
+    "ChainIK",
     "Channel",
     "ClipNode",
     "DistanceMatch",
     "Ease",
     "FootLock",
     "FootPlacement",
+    "FullBodyIK",
     "Function",
     "FunctionCall",
     "GroundQuery",
+    "IKEffector",
     "Input",
     "JointOverride",
     "LayerBlend",
+    "LimitJoints",
     "LookAt",
     "Mirror",
     "Node",

@@ -80,7 +80,9 @@ class _Joints:
             old.rest.morphs,
         )
         parents = np.concatenate([old.parents, [n for n, _, _ in self._added]]).astype(np.int32)
-        return Skeleton((*old.names, *names), parents, rest, old.morph_names, old.sockets, old.bones, old.hinges)
+        return Skeleton(
+            (*old.names, *names), parents, rest, old.morph_names, old.sockets, old.bones, old.hinges
+        )
 
     def clip(self, clip: Clip, new: Skeleton) -> Clip:
         """The clip with tracks for the added joints: where the joints they follow go."""

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from marrow.cached import cached_property
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.geometry import MorphChannels
 from marrow.io.gltf.plain import check_depth
@@ -97,9 +97,7 @@ def read_vrm(ctx: Context, tree: Tree, channels: MorphChannels) -> Vrm:
     if one:
         out.humanoid = bones(reader, dict(_objects(_object(one.get("humanoid")).get("humanBones"))))
         out.data = {"version": "1.0", "meta": _meta(ctx, _object(one.get("meta")))}
-        expressions = _expressions(reader, _object(one.get("expressions")))
-        if expressions:
-            out.data["expressions"] = expressions
+        out.data["expressions"] = _expressions(reader, _object(one.get("expressions")))
         if _object(one.get("lookAt")):
             out.data["lookAt"] = one["lookAt"]
         annotations = referred(reader, _object(one.get("firstPerson")), "first-person notes")

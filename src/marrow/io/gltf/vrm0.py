@@ -52,9 +52,7 @@ def read_zero(reader: VrmReader, found: dict[str, Any], out: Vrm) -> None:
         "meta": _meta(reader, _dict(found.get("meta"))),
         "lookAt": _look_at(first),
     }
-    expressions = _expressions(reader, _dict(found.get("blendShapeMaster")))
-    if expressions:
-        out.data["expressions"] = expressions
+    out.data["expressions"] = _expressions(reader, _dict(found.get("blendShapeMaster")))
     annotations = [
         {"node": joint, "type": _FLAGS.get(str(item.get("firstPersonFlag")).lower(), "auto")}
         for item in _dicts(first.get("meshAnnotations"))

@@ -1,5 +1,5 @@
-"""The points of C3D files, the exchange format of optical motion capture: labels, places, rate and unit. Forces and other analog
-channels are passed over."""
+"""The points of C3D files, the exchange format of optical motion capture: labels, places, rate and unit. Forces and
+other analog channels are passed over."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def from_c3d(data: bytes | memoryview, path: Path) -> Table:
     places = rows[..., :3] if real else rows[..., :3] * abs(head.scale)
     unseen = (rows[..., 3] < 0) | ~np.isfinite(places).all(-1)
     names = _labels(facts, head.points)
-    unit = str(facts.get(("POINT", "UNITS"), [""])[0]).strip().lower() if ("POINT", "UNITS") in facts else ""
+    units = facts.get(("POINT", "UNITS"))
+    unit = str(units[0]).lower() if isinstance(units, list) and units else ""
     rate = head.rate if 0 < head.rate < 1e5 else None
     return Table(np.where(unseen[..., None], np.nan, places), names, rate, _UNITS.get(unit))
 

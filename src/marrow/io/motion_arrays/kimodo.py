@@ -1,5 +1,5 @@
-"""Kimodo's archives: places and rotations of all joints in the world (`posed_joints`, `global_rot_mats`), of SOMA's 77 or 30
-joints, SMPL-X's 22 or the 34 of a Unitree G1. Rotations are exact; bones are where the joints' places say."""
+"""Kimodo's archives: places and rotations of all joints in the world (`posed_joints`, `global_rot_mats`), of SOMA's 77
+or 30 joints, SMPL-X's 22 or the 34 of a Unitree G1. Rotations are exact; bones are where the joints' places say."""
 
 from __future__ import annotations
 
@@ -17,9 +17,19 @@ __all__ = ["RATE", "read_kimodo"]
 
 Array = NDArray[Any]
 RATE = 30.0
+G1_HEAD = (0.0, 0.42, 0.0)
 _FINGERS = ("Index", "Middle", "Ring", "Pinky")
 _G1_LEG = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
-_G1_ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_roll", "wrist_pitch", "wrist_yaw", "hand_roll")
+_G1_ARM = (
+    "shoulder_pitch",
+    "shoulder_roll",
+    "shoulder_yaw",
+    "elbow",
+    "wrist_roll",
+    "wrist_pitch",
+    "wrist_yaw",
+    "hand_roll",
+)
 Tree = list[tuple[str, str]]
 
 
@@ -43,7 +53,10 @@ def _soma(full: bool) -> Tree:
         for finger in _FINGERS:
             chain(hand, *(f"{hand}{finger}{k}" for k in (1, 2, 3, 4, "End")))
     for side in ("Left", "Right"):
-        chain("Hips", *(f"{side}{part}" for part in ("Leg", "Shin", "Foot", "ToeBase", "ToeEnd")[: 5 if full else 4]))
+        chain(
+            "Hips",
+            *(f"{side}{part}" for part in ("Leg", "Shin", "Foot", "ToeBase", "ToeEnd")[: 5 if full else 4]),
+        )
     return out
 
 
@@ -70,7 +83,14 @@ def _smplx() -> Tree:
     return [(name, table[parent][0] if parent >= 0 else "") for name, parent, _ in table]
 
 
-_SOMA_BONES = {"hips": "Hips", "spine": "Spine1", "chest": "Spine2", "upperChest": "Chest", "neck": "Neck1", "head": "Head"}
+_SOMA_BONES = {
+    "hips": "Hips",
+    "spine": "Spine1",
+    "chest": "Spine2",
+    "upperChest": "Chest",
+    "neck": "Neck1",
+    "head": "Head",
+}
 _SOMA_SIDES = {
     "Shoulder": "Shoulder", "UpperArm": "Arm", "LowerArm": "ForeArm", "Hand": "Hand", "UpperLeg": "Leg", "LowerLeg": "Shin",
     "Foot": "Foot", "Toes": "ToeBase",
@@ -89,7 +109,11 @@ _G1_SIDES = {
 def _known(J: int) -> tuple[str, Tree, dict[str, str]]:
     if J in (30, 77):
         bones = dict(_SOMA_BONES)
-        bones |= {f"{s}{bone}": f"{s.capitalize()}{part}" for s in ("left", "right") for bone, part in _SOMA_SIDES.items()}
+        bones |= {
+            f"{s}{bone}": f"{s.capitalize()}{part}"
+            for s in ("left", "right")
+            for bone, part in _SOMA_SIDES.items()
+        }
         return f"SOMA's {J} joints", _soma(J == 77), bones
     if J == 34:
         bones = {"hips": "pelvis_skel", "spine": "waist_yaw_skel", "chest": "waist_pitch_skel"}
@@ -123,7 +147,21 @@ def read_kimodo(arrays: dict[str, Array], rate: float | None, path: Any, report:
     offsets[1:] = np.median(on.reshape(-1, J - 1, 3), axis=0)
     off = float(np.abs(on - offsets[1:]).max())
     if off > 0.02:
-        report.add("warning", "posed_joints", f"bones change by up to {1000 * off:.0f} mm; rotations are kept, places follow them")
+        report.add(
+            "warning",
+            "posed_joints",
+            f"bones change by up to {1000 * off:.0f} mm; rotations are kept, places follow them",
+        )
+    if J == 34:
+        tree, named = [*tree, ("head", "waist_pitch_skel")], {**named, "head": "head"}
+        parents, offsets, order = (
+            np.append(parents, order["waist_pitch_skel"]),
+            np.vstack([offsets, G1_HEAD]),
+            {**order, "head": J},
+        )
+        turns = np.concatenate([turns, turns[:, :, parents[-1:]]], axis=2)
+        report.add("info", "head", "a joint for the head was added, rigid with the trunk as the robot's is")
+        J += 1
     heights = offsets.copy()
     for k in range(1, J):
         heights[k] += heights[parents[k]]
@@ -155,7 +193,9 @@ def _turns(arrays: dict[str, Array], shape: tuple[int, ...], parents: Array, pat
     """Rotations of all joints in the world `(B, T, J, 3, 3)`."""
     name = "global_rot_mats" if "global_rot_mats" in arrays else "local_rot_mats"
     if name not in arrays:
-        raise FormatError("has places of joints and no rotations (global_rot_mats, local_rot_mats)", path=path)
+        raise FormatError(
+            "has places of joints and no rotations (global_rot_mats, local_rot_mats)", path=path
+        )
     turns = arrays[name].astype(np.float64)
     if turns.shape[-4:-2] != shape[1:3] or turns.size != np.prod(shape) * 3 or turns.shape[-2:] != (3, 3):
         raise FormatError(f"is {turns.shape}, posed_joints is {shape[1:]}", path=path, place=name)

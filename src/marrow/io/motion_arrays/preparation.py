@@ -34,15 +34,19 @@ HIGH = 0.1
 def filled(
     names: Sequence[str], places: Array, sure: Array, path: Path, report: ReportBuilder
 ) -> tuple[tuple[str, ...], Array]:
-    """Points without gaps: what is missing in some frames lies between those before and after; points that are never seen are left
-    out."""
+    """Points without gaps: what is missing in some frames lies between those before and after; points that are never seen
+    are left out."""
     seen = sure > 0
     never = [k for k in range(len(names)) if not seen[:, k].any()]
     needed = [names[k].replace("_", " ") for k in never if names[k] in NEEDED]
     if needed:
         raise FormatError(f"{', '.join(needed[:4])}: missing in every frame", path=path)
     if never:
-        report.add("dropped", "points", f"{', '.join(names[k].replace('_', ' ') for k in never)}: missing in every frame")
+        report.add(
+            "dropped",
+            "points",
+            f"{', '.join(names[k].replace('_', ' ') for k in never)}: missing in every frame",
+        )
     kept = [k for k in range(len(names)) if k not in never]
     out, seen = np.array(places[:, kept], np.float64), seen[:, kept]
     gaps = int((~seen).sum())
@@ -82,7 +86,9 @@ def told_up(names: Sequence[str], points: Array, given: str | None, report: Repo
         if not axis:
             axis = "y"
             report.add(
-                "warning", "up", "which axis is up cannot be told, the body is seldom upright: Y was taken; up='z' says another"
+                "warning",
+                "up",
+                "which axis is up cannot be told, the body is seldom upright: Y was taken; up='z' says another",
             )
             told = "assumed"
     turn = UPRIGHT[axis]
@@ -129,7 +135,9 @@ def _ahead(names: Sequence[str], points: Array) -> Array | None:
         for side in ("left", "right"):
             hip, knee, ankle = (at[f"{side}_{w}"] for w in ("hip", "knee", "ankle"))
             bow = knee - 0.5 * (hip + ankle)
-            if np.median(np.linalg.norm(bow, axis=-1)) < 0.05 * np.median(np.linalg.norm(hip - ankle, axis=-1)):
+            if np.median(np.linalg.norm(bow, axis=-1)) < 0.05 * np.median(
+                np.linalg.norm(hip - ankle, axis=-1)
+            ):
                 return None
             ways.append(bow)
     return np.asarray(sum(ways))
@@ -148,16 +156,23 @@ def told_unit(names: Sequence[str], points: Array, given: float | None, report: 
         report.add("info", "units", f"a unit is {given:.4g} m, as the file says")
         return given
     unit = metres(height)
-    report.add("info", "units", f"a unit is {unit:.4g} m, told by the size of the body" + ("" if unit == 1 else ": metres were made of them"))
+    report.add(
+        "info",
+        "units",
+        f"a unit is {unit:.4g} m, told by the size of the body"
+        + ("" if unit == 1 else ": metres were made of them"),
+    )
     return unit
 
 
 def grounded(names: Sequence[str], points: Array, report: ReportBuilder) -> Array:
-    """Points whose feet are on the ground: recordings that count from the hips, or from a camera, are lifted."""
+    """The move `(3,)` that puts feet on the ground: recordings that count from the hips, or from a camera, are lifted."""
     feet = [k for k, name in enumerate(names) if name.endswith(("ankle", "foot", "heel", "toe"))]
     heel = any(names[k].endswith(("heel", "toe", "foot")) for k in feet)
     low = float(np.percentile(points[:, feet, 1].min(axis=1), 5)) - (0.02 if heel else 0.08)
     if abs(low) < HIGH:
-        return points
-    report.add("info", "ground", f"it was moved by {-low:+.3g} m, so that its feet stand on the ground (y = 0)")
-    return points - np.array([0.0, low, 0.0])
+        return np.zeros(3)
+    report.add(
+        "info", "ground", f"it was moved by {-low:+.3g} m, so that its feet stand on the ground (y = 0)"
+    )
+    return np.array([0.0, -low, 0.0])

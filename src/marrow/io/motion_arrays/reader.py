@@ -32,6 +32,8 @@ _NAMED = (
     "landmarks", "pose_landmarks", "world_landmarks", "points", "joint_positions", "arr_0", "positions_3d",
 )  # fmt: skip
 _RATES = ("fps", "rate", "mocap_framerate", "mocap_frame_rate", "frame_rate", "framerate")
+MOMENTS = 2000
+"""Frames that are looked at to tell unit, axes and ground."""
 FAR = 0.04
 """Metres between points and the body from which the report warns."""
 
@@ -84,7 +86,10 @@ def _rotations(
     from marrow.io.smpl import motion_character
 
     if values.ndim not in (2, 3) or not len(values):
-        raise FormatError(f"an array {values.shape} holds no rotations of SMPL: expected (T, 66), (T, 72), (T, 156) or (T, 165)", path=path)
+        raise FormatError(
+            f"an array {values.shape} holds no rotations of SMPL: expected (T, 66), (T, 72), (T, 156) or (T, 165)",
+            path=path,
+        )
     arrays = {"poses": values.reshape(len(values), -1), "trans": np.zeros((len(values), 3))}
     if rate or options.rate:
         arrays["fps"] = np.array(rate or options.rate)
@@ -102,7 +107,11 @@ def _in_archive(data: bytes | memoryview, names: list[str], path: Path) -> Table
         wanted = names
     if len(wanted) != 1:
         listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        what = f"which of {', '.join(wanted)} is the motion is not clear" if wanted else "none of its arrays is known to be motion"
+        what = (
+            f"which of {', '.join(wanted)} is the motion is not clear"
+            if wanted
+            else "none of its arrays is known to be motion"
+        )
         raise FormatError(
             f"{what}; it has {listed or 'no arrays'}",
             path=path,
@@ -117,7 +126,9 @@ def _in_archive(data: bytes | memoryview, names: list[str], path: Path) -> Table
 
 def _humanml3d(values: Array, table: Table, path: Path) -> KeyPoints:
     if values.ndim != 2 or values.shape[1] != HUMANML3D:
-        raise FormatError(f"an array {values.shape} is none of HumanML3D's: expected (T, {HUMANML3D})", path=path)
+        raise FormatError(
+            f"an array {values.shape} is none of HumanML3D's: expected (T, {HUMANML3D})", path=path
+        )
     if not len(values):
         raise FormatError("has no frames", path=path)
     if values.dtype.kind not in "fiu" or not np.isfinite(values).all():
@@ -128,28 +139,48 @@ def _humanml3d(values: Array, table: Table, path: Path) -> KeyPoints:
     wrong = unlikely_body(names, places[:: max(1, len(places) // 500)])
     if wrong:
         raise FormatError(
-            f"its numbers make no body: {wrong}", path=path, remedy="normalised features must be multiplied by Std and added to Mean"
+            f"its numbers make no body: {wrong}",
+            path=path,
+            remedy="normalised features must be multiplied by Std and added to Mean",
         )
     told = "as the file says" if table.rate else "HumanML3D's own"
     return KeyPoints(
-        names, [(places, np.ones(places.shape[:2]))], f"HumanML3D's features (T, {HUMANML3D})", table.rate or 20.0, told, 1.0, "y"
+        names,
+        [(places, np.ones(places.shape[:2]))],
+        f"HumanML3D's features (T, {HUMANML3D})",
+        table.rate or 20.0,
+        told,
+        1.0,
+        "y",
     )
 
 
 def _character(found: KeyPoints, options: LoadOptions, path: Path, report: ReportBuilder) -> Character:
     """The body of all recordings together, and a clip of each."""
-    report.add("info", "motion", f"{found.words}; {found.rate:g} frames a second ({found.rate_told}); rate= says another")
+    report.add(
+        "info",
+        "motion",
+        f"{found.words}; {found.rate:g} frames a second ({found.rate_told}); rate= says another",
+    )
     lengths = [len(places) for places, _ in found.clips]
     names, points = filled(
-        found.names, np.concatenate([p for p, _ in found.clips]), np.concatenate([s for _, s in found.clips]), path, report
+        found.names,
+        np.concatenate([p for p, _ in found.clips]),
+        np.concatenate([s for _, s in found.clips]),
+        path,
+        report,
     )
     wrong = unlikely_body(names, points[:: max(1, len(points) // 500)])
+    if "no length" in wrong:
+        raise FormatError(f"its points are no body: {wrong}", path=path)
     if wrong:
         report.add("warning", "points", f"they are hardly a body: {wrong}")
     try:
-        points = points @ told_up(names, points, options.up or found.up, report).T
-        points = points * told_unit(names, points, found.unit, report)
-        points = grounded(names, points, report)
+        few = slice(None, None, max(1, len(points) // MOMENTS))
+        turn = told_up(names, points[few], options.up or found.up, report)
+        turn = turn * told_unit(names, points[few], found.unit, report)
+        points = points @ turn.T
+        points += grounded(names, points[few], report)
         body = fitted_body(names, points)
         clips, far = [], []
         for k, places in enumerate(np.split(points, np.cumsum(lengths)[:-1])):

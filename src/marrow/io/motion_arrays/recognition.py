@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError
 from marrow.io.motion_arrays.tables import Table
 from marrow.motion.point_body import missing_points, unlikely_body
-from marrow.motion.point_layouts import LAYOUTS, Layout, point_name
+from marrow.motion.point_layouts import LAYOUTS, PointLayout, point_name
 
 __all__ = ["HUMANML3D", "KeyPoints", "key_points"]
 
@@ -31,7 +31,8 @@ _POSES = {66: "22", 72: "24", 156: "52", 165: "55"}
 
 @dataclass
 class KeyPoints:
-    """Recordings of named points: `clips` of places `(T, P, 3)` with `sure (T, P)` (0: not seen), and what was recognised."""
+    """Recordings of named points: `clips` of places `(T, P, 3)` with `sure (T, P)` (0: not seen), and what they
+    were recognised as."""
 
     names: tuple[str, ...]
     clips: list[tuple[Array, Array]]
@@ -55,7 +56,7 @@ def key_points(table: Table, path: Path, motion: str | None) -> KeyPoints:
     return _of_layout(*found, table)
 
 
-def _of_layout(layout: Layout, clips: list[Array], why: str, table: Table) -> KeyPoints:
+def _of_layout(layout: PointLayout, clips: list[Array], why: str, table: Table) -> KeyPoints:
     used = [k for k, name in enumerate(layout.points) if name]
     names = tuple(name for name in layout.points if name)
     told = "as the file says" if table.rate else "assumed for this kind of file"
@@ -68,10 +69,10 @@ def _of_layout(layout: Layout, clips: list[Array], why: str, table: Table) -> Ke
 def _split(values: Array) -> tuple[Array, Array]:
     """Places, and how sure they are."""
     values = np.asarray(values, np.float64)
-    sure = np.isfinite(values[..., :3]).all(-1).astype(np.float64)
+    sure = np.asarray(np.isfinite(values[..., :3]).all(-1), np.float64)
     if values.shape[-1] > 3:
         given = values[..., 3]
-        sure = np.where(np.isfinite(given), np.clip(given, 0.0, None) * sure, 0.0)
+        sure = np.asarray(np.where(np.isfinite(given), np.clip(given, 0.0, None) * sure, 0.0))
     return values[..., :3], sure
 
 
@@ -100,7 +101,7 @@ def _named(table: Table, values: Array, path: Path) -> KeyPoints:
     )  # fmt: skip
 
 
-def _laid_out(values: Array, path: Path, motion: str | None) -> tuple[Layout, list[Array], str]:
+def _laid_out(values: Array, path: Path, motion: str | None) -> tuple[PointLayout, list[Array], str]:
     """The layout of an array, its recordings `(T, P, C)`, and what told it."""
     if motion is not None:
         layout = LAYOUTS[motion]
@@ -134,7 +135,9 @@ def _laid_out(values: Array, path: Path, motion: str | None) -> tuple[Layout, li
             remedy=f"say which: motion={possible[0][0].name!r}, or --motion {possible[0][0].name}",
         )
     if turns:
-        rejected.append(f"rotations of {_POSES[values.shape[1]]} joints of SMPL (motion='smpl'): it cannot be told by numbers alone")
+        rejected.append(
+            f"rotations of {_POSES[values.shape[1]]} joints of SMPL (motion='smpl'): it cannot be told by numbers alone"
+        )
     if rejected:
         raise FormatError(
             f"an array {values.shape} is not recognised for certain. It could be " + "; or ".join(rejected),
@@ -182,11 +185,10 @@ def _check_frames(T: int, path: Path) -> None:
         )
 
 
-def _wrong(layout: Layout, clip: Array) -> str:
+def _wrong(layout: PointLayout, clip: Array) -> str:
     """Why a recording can hardly be in this layout; empty where it can."""
     places, sure = _split(clip)
-    flat = places[..., 2]
-    if clip.shape[-1] == 3 and np.nanmax(np.abs(places[..., :2]), initial=0) > 20 and np.nanmin(flat, initial=0) >= 0 and np.nanmax(flat, initial=0) <= 1:  # fmt: skip
+    if clip.shape[-1] == 3 and _in_a_picture(places):
         return "its third numbers are confidences: these are points in a picture, and points in 3D are needed"
     names = [name or f"?{k}" for k, name in enumerate(layout.points)]
     seen = (sure > 0).all(axis=1)
@@ -197,6 +199,13 @@ def _wrong(layout: Layout, clip: Array) -> str:
         return "no frame shows the whole body"
     some = places[seen]
     return unlikely_body(names, some[:: max(1, len(some) // SAMPLES)])
+
+
+def _in_a_picture(places: Array) -> bool:
+    """Whether points are pixels with how sure they are."""
+    given = np.where(np.isfinite(places), places, 0.0)
+    sure = given[..., 2]
+    return bool(np.abs(given[..., :2]).max(initial=0.0) > 20 and sure.min() >= 0 and sure.max() <= 1)
 
 
 _LIMB = {"shoulder", "elbow", "wrist", "hip", "knee", "ankle"}

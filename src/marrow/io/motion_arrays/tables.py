@@ -19,7 +19,17 @@ __all__ = ["Table", "from_csv", "from_json", "from_trc"]
 
 Array = NDArray[Any]
 MAX_BYTES = 512 << 20
-_FRAMES = ("frames", "poses", "motion", "data", "positions", "joints", "keypoints", "landmarks", "annotations")
+_FRAMES = (
+    "frames",
+    "poses",
+    "motion",
+    "data",
+    "positions",
+    "joints",
+    "keypoints",
+    "landmarks",
+    "annotations",
+)
 _POINTS = (
     "pose_keypoints_3d", "keypoints3d", "keypoints_3d", "poseWorldLandmarks", "pose_world_landmarks", "worldLandmarks",
     "keypoints", "landmarks", "poseLandmarks", "pose_landmarks", "joints", "positions", "points",
@@ -28,7 +38,16 @@ _NAMES = ("names", "joint_names", "keypoint_names", "point_names", "labels")
 _RATES = ("fps", "rate", "frame_rate", "framerate", "mocap_framerate")
 _COLUMN = re.compile(r"(.*?)[\s_.:\-\[(]*([xyz])[\])]*", re.IGNORECASE | re.DOTALL)
 _AXIS_FIRST = re.compile(r"([xyz])[\s_.:\-\[(]*(\w+?)[\])]*", re.IGNORECASE)
-_UNITS = {"mm": 0.001, "cm": 0.01, "m": 1.0, "in": 0.0254, "ft": 0.3048, "inches": 0.0254, "meters": 1.0, "metres": 1.0}
+_UNITS = {
+    "mm": 0.001,
+    "cm": 0.01,
+    "m": 1.0,
+    "in": 0.0254,
+    "ft": 0.3048,
+    "inches": 0.0254,
+    "meters": 1.0,
+    "metres": 1.0,
+}
 
 
 @dataclass
@@ -96,7 +115,7 @@ def from_json(data: bytes | memoryview, path: Path) -> Table:
     values = np.full((len(rows), *shape), np.nan)
     for t, row in enumerate(rows):
         if row is not None:
-            values[(t, *(slice(0, n) for n in row.shape))] = row
+            values[t][tuple(slice(0, n) for n in row.shape)] = row
     return Table(values, keys or names, rate)
 
 
@@ -150,7 +169,9 @@ def from_csv(data: bytes | memoryview, path: Path) -> Table:
     first = text.partition("\n")[0]
     mark = max(",;\t ", key=first.count)
     try:
-        rows = [row for row in csv.reader(io.StringIO(text), delimiter=mark, skipinitialspace=True) if any(row)]
+        rows = [
+            row for row in csv.reader(io.StringIO(text), delimiter=mark, skipinitialspace=True) if any(row)
+        ]
     except csv.Error as error:
         raise FormatError(f"is no table: {error}", path=path) from None
     if not rows:
@@ -159,6 +180,8 @@ def from_csv(data: bytes | memoryview, path: Path) -> Table:
     if not rows:
         raise FormatError("has names and no frames", path=path)
     width = len(rows[0])
+    if head is not None and len(head) != width:
+        raise FormatError(f"has {len(head)} names for {width} columns", path=path)
     values = np.empty((len(rows), width))
     for t, row in enumerate(rows):
         if len(row) != width:
@@ -183,8 +206,7 @@ def _by_columns(head: list[str], values: Array, path: Path) -> Table:
     rate = None
     for k, name in enumerate(head):
         if name.lower() in ("time", "timestamp", "t", "seconds") and len(values) > 1:
-            step = float(np.median(np.diff(values[:, k])))
-            rate = 1 / step if step > 0 else None
+            rate = _rate(values[:, k])
             continue
         found = _COLUMN.fullmatch(name)
         word, axis = (found[1], found[2]) if found and found[1] else ("", "")
@@ -204,12 +226,26 @@ def _by_columns(head: list[str], values: Array, path: Path) -> Table:
     return Table(values[:, columns], names, rate)
 
 
+def _rate(times: Array) -> float | None:
+    """Frames a second of times in seconds, whole where they are nearly so."""
+    span = float(times[-1] - times[0])
+    if not 0 < span < 1e9:
+        return None
+    rate = (len(times) - 1) / span
+    return float(round(rate)) if abs(rate - round(rate)) < 1e-3 * rate else rate
+
+
 def from_trc(data: bytes | memoryview, path: Path) -> Table:
     """The markers of a TRC file (Motion Analysis, OpenSim, Pose2Sim)."""
     lines = _text(data, path).splitlines()
     if len(lines) < 6:
         raise FormatError("is cut short: it has no frames", path=path)
-    facts = dict(zip(lines[1].split("\t" if "\t" in lines[1] else None), lines[2].split("\t" if "\t" in lines[2] else None)))
+    facts = dict(
+        zip(
+            lines[1].split("\t" if "\t" in lines[1] else None),
+            lines[2].split("\t" if "\t" in lines[2] else None),
+        )
+    )
     names = tuple(n.strip() for n in lines[3].split("\t")[2:] if n.strip())
     try:
         rate = float(facts.get("DataRate", "nan"))

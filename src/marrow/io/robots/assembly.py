@@ -20,7 +20,7 @@ from marrow.report import ReportBuilder
 __all__ = ["MAX_LINKS", "assembled", "file_axes", "our_axes"]
 
 Array = NDArray[Any]
-MAX_LINKS = 20_000
+MAX_LINKS = 10_000
 THIN, THICK, SHORT = 0.015, 0.06, 0.02
 """Metres: radii of the capsules that take the place of surfaces, and the bones that are too short for one."""
 SLENDER = 0.2
@@ -52,17 +52,17 @@ def assembled(
     )
     motors = [link.motor.name if link.motor is not None else "" for link in links]
     hinges = tuple(
-        Hinge(motor, j, tuple(our_axes(link.motor.axis)), link.motor.lower, link.motor.upper, link.motor.slides)
+        Hinge(
+            motor, j, tuple(our_axes(link.motor.axis)), link.motor.lower, link.motor.upper, link.motor.slides
+        )
         for j, (link, motor) in enumerate(zip(links, motors))
         if link.motor is not None
     )
-    skeleton = Skeleton(
-        names, np.array([link.parent for link in links], np.int32), rest, hinges=hinges
-    )
+    skeleton = Skeleton(names, np.array([link.parent for link in links], np.int32), rest, hinges=hinges)
     surfaces = _Surfaces(links, source, report)
     meshes = [mesh for j in range(len(links)) if (mesh := surfaces.mesh(j, names[j])) is not None]
     made = Character(
-        skeleton, meshes=meshes, materials=surfaces.materials(), name=name, report=report.build()
+        skeleton, meshes=tuple(meshes), materials=surfaces.materials(), name=name, report=report.build()
     )
     return scaled(made, options.scale)
 
@@ -110,9 +110,11 @@ class _Surfaces:
         parts.sort(key=lambda part: self._colors.setdefault(part[1], len(self._colors)))
         if not parts:
             return None
-        positions, normals, triangles, sections, first, vertices = [], [], [], [], 0, 0
-        for (p, n, t), color in parts:
-            positions.append(our_axes(p)), normals.append(our_axes(n)), triangles.append(t + vertices)
+        sections: list[Section] = []
+        triangles, first, vertices = [], 0, 0
+        positions, normals = ([our_axes(part[0][k]) for part in parts] for k in (0, 1))
+        for (p, _, t), color in parts:
+            triangles.append(t + vertices)
             vertices += len(p)
             material = self._colors[color]
             if sections and sections[-1].material == material:

@@ -19,6 +19,7 @@ from marrow.io.atomic import replacing
 from marrow.io.robots.assembly import file_axes
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, _validate
+from marrow.motion.frames import frame_times
 from marrow.motion.joint_angles import joint_angles
 from marrow.printing import warn
 
@@ -48,8 +49,8 @@ def write(
             "mw.retarget its clip onto a robot first"
         )
     chosen = _clip(character, clip)
-    sampled = chosen.resampled(rate)
-    times = np.linspace(0.0, chosen.duration, sampled.frame_count)
+    times = frame_times(chosen, rate)
+    shown = (len(times) - 1) / chosen.duration if chosen.duration > 0 else rate or chosen.rate or 30.0
     pose = chosen.sample(times)
     found = joint_angles(skeleton, pose)
     _check(character, chosen, pose, found.rest)
@@ -67,12 +68,12 @@ def write(
             np.savez(
                 file, joint_names=np.array(found.names), joint_angles=values.astype(np.float32),
                 root_position=place.astype(np.float32), root_rotation_xyzw=turn.astype(np.float32),
-                times=times, rate=np.float64(sampled.rate), units=np.array(unit), up=np.array("z"),
+                times=times, rate=np.float64(shown), units=np.array(unit), up=np.array("z"),
             )  # fmt: skip
         return
     text = io.StringIO()
     text.write(
-        f"# joint angles in {unit}, metres, Z up, X forward, quaternion xyzw; {sampled.rate:g} frames a second\n"
+        f"# joint angles in {unit}, metres, Z up, X forward, quaternion xyzw; {shown:g} frames a second\n"
     )
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["time", *ROOT, *found.names])

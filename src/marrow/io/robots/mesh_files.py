@@ -19,7 +19,7 @@ _STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("note", "<u2
 
 
 def read_surface(source: Source, reference: str) -> Surface:
-    """The surface in a file beside the robot's. `package://` and folders of the author's machine are looked for beside it."""
+    """The surface in a file beside the robot's. `package://` and far folders are looked for beside it."""
     data = _found(source, reference)
     suffix = PurePosixPath(reference.lower()).suffix
     if suffix == ".stl":
@@ -27,7 +27,9 @@ def read_surface(source: Source, reference: str) -> Surface:
     elif suffix == ".obj":
         corners = _obj(data)
     else:
-        raise FormatError(f"{suffix or 'a file without a suffix'} is not read, only .stl and .obj", path=source.path)
+        raise FormatError(
+            f"{suffix or 'a file without a suffix'} is not read, only .stl and .obj", path=source.path
+        )
     if not len(corners) or not np.isfinite(corners).all():
         raise FormatError("has no surface made of finite numbers", path=source.path)
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]).astype(np.float64)

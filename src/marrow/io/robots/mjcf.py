@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.robots.assembly import MAX_LINKS, assembled
-from marrow.io.robots.mjcf_words import Compiler, Defaults, included
+from marrow.io.robots.mjcf_words import Defaults, MjcfSettings, included
 from marrow.io.robots.parts import GREY, Link, Motor, Shape
 from marrow.io.robots.write_mjcf import write
-from marrow.io.robots.xml_tree import Element, parse_xml
+from marrow.io.robots.xml_tree import XmlElement, parse_xml
 from marrow.io.source import LoadOptions, Source
 from marrow.math import quaternion
 from marrow.model import Character
@@ -37,6 +37,8 @@ def read(source: Source, options: LoadOptions) -> Character:
         raise FormatError(f"is no MJCF: it begins with <{root.tag}>, expected <mujoco>", path=source.path)
     report = ReportBuilder()
     included(root, source)
+    if _count(root, "body") > MAX_LINKS:
+        raise ResourceLimitError(f"has more than the {MAX_LINKS:,} bodies marrow reads", path=source.path)
     reader = _Reader(root, report)
     for world in root.all("worldbody"):
         reader.bodies(world, -1, np.zeros(3), _IDENTITY, "")
@@ -48,9 +50,18 @@ def read(source: Source, options: LoadOptions) -> Character:
 _IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
 
+def _count(root: XmlElement, tag: str) -> int:
+    count, stack = 0, [root]
+    while stack:
+        element = stack.pop()
+        count += element.tag == tag
+        stack.extend(element.children)
+    return count
+
+
 class _Reader:
-    def __init__(self, root: Element, report: ReportBuilder) -> None:
-        self.compiler = Compiler(root)
+    def __init__(self, root: XmlElement, report: ReportBuilder) -> None:
+        self.compiler = MjcfSettings(root)
         self.defaults = Defaults(root)
         self.report = report
         self.links: list[Link] = []
@@ -62,7 +73,7 @@ class _Reader:
         }
         self.materials = {e.get("name"): e for e in assets if e.tag == "material"}
 
-    def bodies(self, element: Element, parent: int, at: Array, turn: Array, childclass: str) -> None:
+    def bodies(self, element: XmlElement, parent: int, at: Array, turn: Array, childclass: str) -> None:
         """The bodies inside an element, which hang on the link `parent`, from a frame of it; those inside one come before
         its neighbours, as in the file."""
         stack = [(c, parent, at, turn, childclass) for c in reversed(element.children)]
@@ -81,7 +92,7 @@ class _Reader:
             stack.extend((c, parent, place, rotation, inner) for c in reversed(child.children))
 
     def body(
-        self, element: Element, parent: int, at: Array, turn: Array, childclass: str
+        self, element: XmlElement, parent: int, at: Array, turn: Array, childclass: str
     ) -> tuple[int, Array]:
         """Adds the links of a body. The last of them, and where its joint is in the body's frame."""
         name = element.get("name") or f"body_{len(self.links)}"
@@ -111,14 +122,14 @@ class _Reader:
             link.shapes.append(geom)
         return len(self.links) - 1, anchor
 
-    def add(self, link: Link, element: Element) -> None:
+    def add(self, link: Link, element: XmlElement) -> None:
         if len(self.links) >= MAX_LINKS:
             raise ResourceLimitError(
                 f"has more than the {MAX_LINKS:,} bodies and joints marrow reads", path=element.path
             )
         self.links.append(link)
 
-    def motor(self, said: Element, kind: str, otherwise: str) -> Motor:
+    def motor(self, said: XmlElement, kind: str, otherwise: str) -> Motor:
         axis = said.numbers("axis", "0 0 1", 3)
         if np.linalg.norm(axis) < 1e-9:
             raise said.wrong("its axis has no direction")
@@ -132,12 +143,14 @@ class _Reader:
             lower, upper = -math.inf, math.inf
         reference = said.number("ref", "0")
         if reference:
-            self.report.add("info", said.place, f"its angles are counted from the rest pose, which it calls {reference:g}")
+            self.report.add(
+                "info", said.place, f"its angles are counted from the rest pose, which it calls {reference:g}"
+            )
         factor = self.compiler.radians if kind == "hinge" else 1.0
         lower, upper = (factor * (v - reference) for v in (lower, upper))
         return Motor(said.get("name") or otherwise, axis, lower, upper, kind == "slide")
 
-    def geoms(self, body: Element, childclass: str) -> list[Shape]:
+    def geoms(self, body: XmlElement, childclass: str) -> list[Shape]:
         out, stack = [], [(body, np.zeros(3), _IDENTITY, childclass)]
         while stack:
             element, at, turn, inner = stack.pop()
@@ -154,7 +167,7 @@ class _Reader:
                         out.append(shape)
         return out
 
-    def geom(self, said: Element) -> Shape | None:
+    def geom(self, said: XmlElement) -> Shape | None:
         kind = said.get("type", "mesh" if said.get("mesh") else "sphere")
         place, rotation = self.compiler.frame(said)
         material = self.materials.get(said.get("material"))
@@ -190,5 +203,3 @@ def _upward(direction: Array) -> Array:
     if z < -1 + 1e-9:
         return np.array([1.0, 0.0, 0.0, 0.0])
     return quaternion.normalize(np.array([-y, x, 0.0, 1.0 + z]))
-
-

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import MissingFileError, ResourceLimitError
-from marrow.io.robots.xml_tree import Element, parse_xml
+from marrow.io.robots.xml_tree import XmlElement, parse_xml
 from marrow.io.source import Source
 from marrow.math import quaternion
 
-__all__ = ["Compiler", "Defaults", "included"]
+__all__ = ["Defaults", "MjcfSettings", "included"]
 
 Array = NDArray[Any]
 MAX_FILES = 64
 
 
-def included(root: Element, source: Source) -> None:
+def included(root: XmlElement, source: Source) -> None:
     """Puts the content of included files in the place of `<include file=.../>`."""
     count = 0
     stack = [root]
@@ -34,7 +34,9 @@ def included(root: Element, source: Source) -> None:
                 count += 1
                 if count > MAX_FILES:
                     raise ResourceLimitError(
-                        f"includes more than {MAX_FILES} files, or itself", path=source.path, place=child.place
+                        f"includes more than {MAX_FILES} files, or itself",
+                        path=source.path,
+                        place=child.place,
                     )
                 name = child.get("file")
                 replaced.extend(_included(source, child, name).children)
@@ -44,7 +46,7 @@ def included(root: Element, source: Source) -> None:
             stack.extend(element.children)
 
 
-def _included(source: Source, element: Element, name: str) -> Element:
+def _included(source: Source, element: XmlElement, name: str) -> XmlElement:
     """The file of an `<include>`: beside the file that includes it, or else beside the first one."""
     try:
         folder = element.path.parent.relative_to(source.path.parent).as_posix()
@@ -59,10 +61,10 @@ def _included(source: Source, element: Element, name: str) -> Element:
     return parse_xml(source.neighbour(name), source.path.parent / name)
 
 
-class Compiler:
+class MjcfSettings:
     """How numbers of a model are to be read."""
 
-    def __init__(self, root: Element) -> None:
+    def __init__(self, root: XmlElement) -> None:
         said: dict[str, str] = {}
         for element in root.all("compiler"):
             said |= element.attributes
@@ -78,11 +80,11 @@ class Compiler:
     def mesh_path(self, name: str) -> str:
         return self.folder + name
 
-    def frame(self, element: Element) -> tuple[Array, Array]:
+    def frame(self, element: XmlElement) -> tuple[Array, Array]:
         """Place and rotation (xyzw) of a body, geom or frame."""
         return element.numbers("pos", "0 0 0", 3), self._rotation(element)
 
-    def _rotation(self, element: Element) -> Array:
+    def _rotation(self, element: XmlElement) -> Array:
         said = element.attributes
         if "quat" in said:
             w, x, y, z = element.numbers("quat", None, 4)
@@ -103,26 +105,23 @@ class Compiler:
             x, y = element.numbers("xyaxes", None, 6).reshape(2, 3)
             return _of_axes(element, x, y)
         if "zaxis" in said:
-            z = element.numbers("zaxis", None, 3)
-            length = float(np.linalg.norm(z))
-            if length < 1e-9:
+            zx, zy, zz = element.numbers("zaxis", None, 3).tolist()
+            across = math.hypot(zx, zy)
+            if across < 1e-9 and abs(zz) < 1e-9:
                 raise element.wrong("its zaxis has no direction")
-            z = z / length
-            axis = np.cross([0.0, 0.0, 1.0], z)
-            if np.linalg.norm(axis) < 1e-9:
-                axis = np.array([1.0, 0.0, 0.0])
-            return _about(element, axis, math.atan2(float(np.linalg.norm(np.cross([0, 0, 1.0], z))), z[2]))
+            sideways = np.array([-zy, zx, 0.0]) if across > 1e-9 else np.array([1.0, 0.0, 0.0])
+            return _about(element, sideways, math.atan2(across, zz))
         return np.array([0.0, 0.0, 0.0, 1.0])
 
 
-def _about(element: Element, axis: Array, angle: float) -> Array:
+def _about(element: XmlElement, axis: Array, angle: float) -> Array:
     length = float(np.linalg.norm(axis))
     if length < 1e-9:
         raise element.wrong("its axis has no direction")
     return quaternion.from_axis_angle(axis / length, angle)
 
 
-def _of_axes(element: Element, x: Array, y: Array) -> Array:
+def _of_axes(element: XmlElement, x: Array, y: Array) -> Array:
     if np.linalg.norm(x) > 1e-9:
         x = x / np.linalg.norm(x)
         y = y - x * float(x @ y)
@@ -135,9 +134,11 @@ def _of_axes(element: Element, x: Array, y: Array) -> Array:
 class Defaults:
     """Classes of defaults: each has the attributes of the class that it is inside of, and its own."""
 
-    def __init__(self, root: Element) -> None:
+    def __init__(self, root: XmlElement) -> None:
         self._classes: dict[str, dict[str, dict[str, str]]] = {"": {}}
-        stack = [(top, {}, True) for top in reversed(root.all("default"))]
+        stack: list[tuple[XmlElement, dict[str, dict[str, str]], bool]] = [
+            (top, {}, True) for top in reversed(root.all("default"))
+        ]
         while stack:
             element, above, outermost = stack.pop()
             known = {tag: dict(values) for tag, values in above.items()}
@@ -152,10 +153,10 @@ class Defaults:
                 self._classes[element.get("class")] = known
             stack.extend((c, known, False) for c in element if c.tag == "default")
 
-    def of(self, element: Element, tag: str, childclass: str) -> Element:
+    def of(self, element: XmlElement, tag: str, childclass: str) -> XmlElement:
         """The element with what its class says where it says nothing itself."""
         name = element.get("class", childclass)
         if name not in self._classes:
             raise element.wrong(f"its class {name!r} does not exist")
         values = {k: v for k, v in self._classes[name].get(tag, {}).items() if k != "class"}
-        return Element(tag, values | element.attributes, element.path, element.line)
+        return XmlElement(tag, values | element.attributes, element.path, element.line)

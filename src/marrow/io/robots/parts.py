@@ -1,4 +1,4 @@
-"""What robots are described by, before they are characters: links with shapes, in the axes of the file (Z up, X forward)."""
+"""What robots are described by before they are characters: links with shapes, in the axes of the file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,5 @@ class Link:
 
 def turn_of_rpy(roll: float, pitch: float, yaw: float) -> Array:
     """The rotation of URDF's angles: about x, then y, then z, all of them fixed axes."""
-    x, y, z = (
-        quaternion.from_axis_angle(axis, angle) for axis, angle in zip(np.eye(3), (roll, pitch, yaw))
-    )
+    x, y, z = (quaternion.from_axis_angle(axis, angle) for axis, angle in zip(np.eye(3), (roll, pitch, yaw)))
     return quaternion.multiply(z, quaternion.multiply(y, x))

@@ -57,7 +57,11 @@ def _round(half: float, radii: Array) -> Surface:
     around = np.arange(AROUND) * (2 * np.pi / AROUND)
     ring = np.cos(angle)[:, None]
     unit = np.stack(
-        [ring * np.cos(around), ring * np.sin(around), np.broadcast_to(np.sin(angle)[:, None], (len(angle), AROUND))],
+        [
+            ring * np.cos(around),
+            ring * np.sin(around),
+            np.broadcast_to(np.sin(angle)[:, None], (len(angle), AROUND)),
+        ],
         axis=-1,
     ).reshape(-1, 3)
     positions = unit * radii
@@ -77,7 +81,9 @@ def _cylinder(radius: float, half: float) -> Surface:
 
 
 def _box(half: Array) -> Surface:
-    positions, normals, triangles = [], [], []
+    positions: list[Array] = []
+    normals: list[Array] = []
+    triangles: list[tuple[int, int, int]] = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
             n = np.eye(3)[axis] * sign

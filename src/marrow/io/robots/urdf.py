@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.robots.assembly import MAX_LINKS, assembled
 from marrow.io.robots.parts import GREY, Color, Link, Motor, Shape, turn_of_rpy
-from marrow.io.robots.xml_tree import Element, parse_xml
+from marrow.io.robots.xml_tree import XmlElement, parse_xml
 from marrow.io.source import LoadOptions, Source
-from marrow.errors import FormatError, ResourceLimitError
 from marrow.model import Character
 from marrow.report import ReportBuilder
 
@@ -36,7 +36,9 @@ def read(source: Source, options: LoadOptions) -> Character:
     if not links:
         raise FormatError("is a robot without links", path=source.path)
     if len(links) > MAX_LINKS:
-        raise ResourceLimitError(f"has {len(links):,} links, more than the {MAX_LINKS:,} marrow reads", path=source.path)
+        raise ResourceLimitError(
+            f"has {len(links):,} links, more than the {MAX_LINKS:,} marrow reads", path=source.path
+        )
     above = _joints(root, links)
     order = _parents_first(links, above)
     index = {name: k for k, name in enumerate(order)}
@@ -56,26 +58,28 @@ def read(source: Source, options: LoadOptions) -> Character:
     return assembled(made, source, report, root.get("name"), options)
 
 
-def _joints(root: Element, links: dict[str, Element]) -> dict[str, Element]:
+def _joints(root: XmlElement, links: dict[str, XmlElement]) -> dict[str, XmlElement]:
     """The joint above each link."""
-    above: dict[str, Element] = {}
+    above: dict[str, XmlElement] = {}
     for joint in root.all("joint"):
         for end in ("parent", "child"):
             if _end(joint, end) not in links:
                 raise joint.wrong(f"its {end} link {_end(joint, end)!r} does not exist")
         child = _end(joint, "child")
         if child in above:
-            raise joint.wrong(f"the link {child!r} has a joint above it already: {above[child].get('name')!r}")
+            raise joint.wrong(
+                f"the link {child!r} has a joint above it already: {above[child].get('name')!r}"
+            )
         above[child] = joint
     return above
 
 
-def _end(joint: Element, which: str) -> str:
+def _end(joint: XmlElement, which: str) -> str:
     found = joint.first(which)
     return found.get("link") if found is not None else ""
 
 
-def _parents_first(links: dict[str, Element], above: dict[str, Element]) -> list[str]:
+def _parents_first(links: dict[str, XmlElement], above: dict[str, XmlElement]) -> list[str]:
     below: dict[str, list[str]] = {}
     for child, joint in above.items():
         below.setdefault(_end(joint, "parent"), []).append(child)
@@ -91,14 +95,14 @@ def _parents_first(links: dict[str, Element], above: dict[str, Element]) -> list
     return order
 
 
-def _origin(element: Element) -> tuple[np.ndarray, np.ndarray]:
+def _origin(element: XmlElement) -> tuple[np.ndarray, np.ndarray]:
     origin = element.first("origin")
     if origin is None:
         return np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
     return origin.numbers("xyz", "0 0 0", 3), turn_of_rpy(*origin.numbers("rpy", "0 0 0", 3))
 
 
-def _motor(joint: Element, report: ReportBuilder) -> Motor | None:
+def _motor(joint: XmlElement, report: ReportBuilder) -> Motor | None:
     name, kind = joint.get("name"), joint.get("type")
     if kind not in _TYPES:
         raise joint.wrong(f"its type is {kind!r}: expected one of {', '.join(_TYPES)}")
@@ -121,15 +125,17 @@ def _motor(joint: Element, report: ReportBuilder) -> Motor | None:
                 raise joint.wrong(f"its limits are {lower:g} to {upper:g}: the lower one is larger")
     mimic = joint.first("mimic")
     if mimic is not None:
-        report.add("info", f"joint {name!r}", f"it follows {mimic.get('joint')!r} on the robot; here it is free")
+        report.add(
+            "info", f"joint {name!r}", f"it follows {mimic.get('joint')!r} on the robot; here it is free"
+        )
     return Motor(name, axis, lower, upper, kind == "prismatic")
 
 
-def _colors(root: Element) -> dict[str, Color]:
+def _colors(root: XmlElement) -> dict[str, Color]:
     return {m.get("name"): _color(m, {}) for m in root.all("material")}
 
 
-def _color(material: Element | None, known: dict[str, Color]) -> Color:
+def _color(material: XmlElement | None, known: dict[str, Color]) -> Color:
     if material is None:
         return GREY
     said = material.first("color")
@@ -139,7 +145,7 @@ def _color(material: Element | None, known: dict[str, Color]) -> Color:
     return r, g, b, a
 
 
-def _shapes(link: Element, tag: str, colors: dict[str, Color]) -> list[Shape]:
+def _shapes(link: XmlElement, tag: str, colors: dict[str, Color]) -> list[Shape]:
     out = []
     for element in link.all(tag):
         geometry = element.first("geometry")
@@ -156,7 +162,10 @@ def _shapes(link: Element, tag: str, colors: dict[str, Color]) -> list[Shape]:
         elif found.tag in ("cylinder", "capsule"):
             shape.size = np.array([found.number("radius", None), found.number("length", None) / 2])
         elif found.tag == "mesh":
-            shape.file, shape.scale = found.get("filename"), found.numbers("scale", "1 1 1", 1, 3) * np.ones(3)
+            shape.file, shape.scale = (
+                found.get("filename"),
+                found.numbers("scale", "1 1 1", 1, 3) * np.ones(3),
+            )
         else:
             raise found.wrong("expected a box, sphere, cylinder, capsule or mesh")
         out.append(shape)

@@ -22,7 +22,8 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
     found = False
     for posed in stage.things:
         for effector in posed.effectors:
-            at, here = posed.placed(effector.target), posed.joints[:, effector.joint]
+            frame = posed.world[:, effector.joint]
+            at, here = posed.placed(effector.target), frame[..., :3] @ effector.point + frame[..., 3]
             who = np.flatnonzero(np.isfinite(at).all(axis=-1))
             if not len(who):
                 continue

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import skinning_matrices
+from marrow.cached import cached_property
 from marrow.errors import UnknownNameError
 from marrow.math import affine
 from marrow.model._derived import derived
@@ -42,6 +42,8 @@ class PosedEffector(NamedTuple):
 
     joint: int
     target: Array
+    point: tuple[float, ...] = (0.0, 0.0, 0.0)
+    """The place on the joint that shall be there, in the joint's frame."""
 
 
 @dataclass(frozen=True, eq=False)

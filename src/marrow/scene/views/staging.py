@@ -61,9 +61,7 @@ def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
                 actor.skinning,
                 tuple(_chosen(t, who) for t in targets if t.joint < len(character.skeleton)),
                 tuple(
-                    PosedEffector(e.joint, e.target[who])
-                    for e in effectors
-                    if e.joint < len(character.skeleton)
+                    e._replace(target=e.target[who]) for e in effectors if e.joint < len(character.skeleton)
                 ),
             )
         )
@@ -84,8 +82,11 @@ def _chosen(target: PosedTarget, who: Array) -> PosedTarget:
 
 
 def _effectors(state: ActorState) -> list[PosedEffector]:
-    """The joints of an actor that have targets."""
+    """The joints of an actor that have targets: given ones, and those of its graph."""
     actor, out = state.actor, []
+    if actor.animator is not None:
+        for e in actor.animator.evaluation.effectors:
+            out.append(PosedEffector(e.joint, e.translation, tuple(e.point.tolist())))
     for name, given in (actor.targets or {}).items():
         places = np.asarray(given, np.float64).reshape(-1, 3)
         if len(places) not in (1, state.count):
