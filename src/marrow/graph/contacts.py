@@ -109,11 +109,11 @@ def _landings(
     def root(time: float) -> Array:
         """What leads from the pose at a moment to the clip with its travel `(3, 4)`."""
         a, b = at(travelled, time), at(own, time)
-        turn = a[:, :3] @ np.linalg.inv(b[:, :3])
-        return np.concatenate([turn, (a[:, 3] - turn @ b[:, 3])[:, None]], axis=1)
+        turn = _product(a[:, :3], _inverse(b[:, :3]))
+        return np.concatenate([turn, (a[:, 3] - elementary.dot(turn, b[:, 3]))[:, None]], axis=1)
 
     first, end = root(0.0), root(duration)
-    lap = end[:, :3] @ np.linalg.inv(first[:, :3])
+    lap = _product(end[:, :3], _inverse(first[:, :3]))
     hips = travelled[-1, :, 3] - travelled[0, :, 3]
     in_place = (
         float(np.linalg.norm(hips[[0, 2]])) < TRAVELS
@@ -128,8 +128,8 @@ def _landings(
         if lands <= duration:
             there = at(travelled, lands)[:, 3]
         else:
-            there = lap @ (at(travelled, lands - duration)[:, 3] - first[:, 3]) + end[:, 3]
-        away = np.linalg.inv(here[:, :3]) @ (there - here[:, 3]) - at(own, time)[:, 3]
+            there = elementary.dot(lap, at(travelled, lands - duration)[:, 3] - first[:, 3]) + end[:, 3]
+        away = elementary.dot(_inverse(here[:, :3]), there - here[:, 3]) - at(own, time)[:, 3]
         return float(away[0]), float(away[2]), wait
 
     nothing = (0.0, 0.0, 0.0)
@@ -156,6 +156,17 @@ def _landings(
     times = [float(times[i]) for i in order]
     x, z, wait = ([values[i][w] for i in order] for w in range(3))
     return times, x, z, wait
+
+
+def _product(a: Array, b: Array) -> Array:
+    """The product of two matrices `(3, 3)`."""
+    return elementary.dot(a[:, None], b.T[None])
+
+
+def _inverse(m: Array) -> Array:
+    """The inverse of a matrix `(3, 3)`."""
+    across = np.stack([elementary.cross(m[k - 2], m[k - 1]) for k in range(3)], axis=1)
+    return np.asarray(across / elementary.dot(m[0], across[:, 0]))
 
 
 def _joint_frames(bank: ClipBank, entry: int, joint: int) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.math import quaternion, transform
+from marrow.math import elementary, quaternion, transform
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.skeleton import Skeleton
@@ -88,13 +88,13 @@ def _find_sole(character: Character, tip: int) -> Sole:
     side = np.array([forward[2], 0.0, -forward[0]])
     floor = min(0.0, float(min(ankle[1], ball[1])))
     if len(points) >= FEWEST:
-        along = (points - ankle) @ forward
+        along = elementary.dot(points - ankle, forward)
         heel, tip_end, floor = float(along.min()), float(along.max()), float(points[:, 1].min())
-        middle = float((ball - ankle) @ forward) if toes != tip else 0.5 * (heel + tip_end)
+        middle = float(elementary.dot(ball - ankle, forward)) if toes != tip else 0.5 * (heel + tip_end)
         near = np.abs(along - middle) < 0.25 * max(tip_end - heel, 1e-6)
-        wide = 0.4 * float(np.ptp((points[near] - ankle) @ side)) if near.any() else 0.0
+        wide = 0.4 * float(np.ptp(elementary.dot(points[near] - ankle, side))) if near.any() else 0.0
     else:
-        far = float((ball - ankle) @ forward) if toes != tip else 0.08 * size
+        far = float(elementary.dot(ball - ankle, forward)) if toes != tip else 0.08 * size
         heel, middle, tip_end, wide = -0.4 * far, far, 1.5 * far, 0.25 * far
     if toes == tip:
         ball = ankle + forward * middle
@@ -139,8 +139,8 @@ def _skin(character: Character, tip: int, low: float) -> Array:
         matrices = rest[joints[kept]]
         binds = mesh.inverse_bind[mesh.joints[kept]].astype(np.float64)
         at = mesh.positions[kept].astype(np.float64)
-        bound = np.einsum("vkij,vj->vki", binds[..., :3], at) + binds[..., 3]
-        placed = np.einsum("vkij,vkj->vki", matrices[..., :3], bound) + matrices[..., 3]
+        bound = elementary.dot(binds[..., :3], at[:, None, None]) + binds[..., 3]
+        placed = elementary.dot(matrices[..., :3], bound[:, :, None]) + matrices[..., 3]
         found.append((mesh.weights[kept].astype(np.float64)[..., None] * placed).sum(1))
     points = np.concatenate(found)
     if not len(points):

@@ -6,6 +6,7 @@ from marrow.kernels.language.annotations import ANY, F, J, N, Out, f4, f8, i4, i
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.operations.footholds import (
     FAR,
+    HEEL_ROOM,
     LEG_VECTORS,
     NEAR,
     PROBES,
@@ -63,7 +64,7 @@ def foot_probes(
             for probe in range(PROBES):
                 along, side = 0.0, 0.0
                 if probe == 0:
-                    along = -shape[9]
+                    along = -HEEL_ROOM * shape[9]
                 elif probe == 1:
                     along = -shape[10]
                 elif probe == 2:

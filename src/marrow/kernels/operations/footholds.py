@@ -29,6 +29,8 @@ ROOM, MOST_ROOM = 0.3, 0.03
 STEEP, BEND, SIDE = 1.0, 0.45, 0.6
 """Slopes: between two points along the sole where an edge must be; by how much they differ from the next where one is; and
 between both sides of the ball."""
+HEEL_ROOM = 1.2
+"""The ground is asked for further behind the ball than the heel is, by this factor: it must come down clear of a step behind it."""
 NOTHING, NO_GROUND = -1e9, 1e9
 LN2 = 0.6931471805599453
 CRITICAL = 1.6783469900166605
@@ -91,11 +93,12 @@ def one_if(test):
     return 1.0 if test else 0.0
 
 
-def support(vectors, at, sole, wide, most, steepest, goes):
+def support(vectors, at, sole, wide, most, steepest, goes, stays):
     """What the probes at `at` agree on: whether there is ground, its height below the ball, its slope along the sole and to
     its side, how far ahead the foot must go to stand on it; and whether its front has nothing below it, or its back. `sole` has heel,
-    ankle and toes as distances from the ball. A foot that stands goes nowhere."""
-    heel, ankle, toe = sole
+    ankle and toes as distances from the ball. A foot that stands goes nowhere; one that `stays` has come down ahead of
+    where these were asked for: its heel is ahead of what is below its ankle."""
+    heel, ankle, toe = HEEL_ROOM * sole[0], sole[1], sole[2]
     h0, h1 = height_or_none(vectors[at], most), height_or_none(vectors[at + 1], most)
     inner, outer = height_or_none(vectors[at + 2], most), height_or_none(vectors[at + 3], most)
     h3 = height_or_none(vectors[at + 4], most)
@@ -110,6 +113,8 @@ def support(vectors, at, sole, wide, most, steepest, goes):
     e0 = one_if(a0 > STEEP or (abs(g0 - g1) > BEND and a0 > a1))
     e2 = one_if(a2 > STEEP or (abs(g2 - g1) > BEND and a2 > a1))
     e1 = one_if(a1 > STEEP or (abs(g1 - g0) > BEND and a1 > a0 and abs(g1 - g2) > BEND and a1 > a2))
+    if e0 == 0.0:
+        h0, heel = h1 - g0 * (sole[0] - ankle), sole[0]
     # Points between which there is no edge have the same number.
     c1, c2, c3 = e0, e0 + e1, e0 + e1 + e2
     chosen, ahead = 0.0, 0.0
@@ -117,6 +122,9 @@ def support(vectors, at, sole, wide, most, steepest, goes):
         chosen = c2
     elif h1 == best:
         chosen = c1
+        if stays and e1 == 1.0 and h2 > 0.5 * NOTHING:
+            # It came down ahead of this edge, when it seemed to be behind the ankle.
+            chosen, ahead = c2, heel - ankle
     elif h3 == best:
         chosen = c3
         ahead = toe if e2 == 1.0 and goes else 0.0

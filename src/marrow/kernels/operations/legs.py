@@ -220,7 +220,7 @@ def hold(kept, old, new, legs, k, vectors, down, p, q):
     kept[new + FOOT], kept[new + FOOT + 1], kept[new + FOOT + 2], kept[new + FOOT + 3] = q
 
 
-def follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe):
+def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, toe):
     """The plane that a foot is on whose ball, heel and toes are there and that points along `u`; keeps it at
     `new`."""
     header = legs.header
@@ -228,14 +228,18 @@ def follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe):
     turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
     lands_x, lands_z = landing(vectors, here, header)
     swinging = swings(lands_x, lands_z)
-    # What is further away may be higher: stairs.
-    most = legs.most_step + math.sqrt(lands_x * lands_x + lands_z * lands_z)
+    # What is further away, from the foot or from the body, may be higher: stairs.
+    away_x, away_z = ball[0] + lands_x - root[0], ball[2] + lands_z - root[2]
+    most = legs.most_step + math.sqrt(
+        max(lands_x * lands_x + lands_z * lands_z, away_x * away_x + away_z * away_z)
+    )
     known = (
         kept[old + KNOWN] != 0.0 and abs(move[0]) + abs(move[2]) < 2.0 and abs(move[1]) < 2.0 * legs.most_step
     )
-    goes = swinging or not known or kept[old + LANDS] > 0.01
+    stays = known and not swinging and kept[old + LANDS] > 0.01
+    goes = swinging or not known or stays
     found, height, along, side, ahead, front, back = support(
-        vectors, here + SUPPORT, legs.sole[k], legs.wide[k], most, legs.steepest, goes
+        vectors, here + SUPPORT, legs.sole[k], legs.wide[k], most, legs.steepest, goes, stays
     )
     at = sloped(ball[0] + lands_x, ball[2] + lands_z, height, along, side, u, legs.steepest)
     lands = (ahead, front, back)
@@ -442,7 +446,7 @@ def run_legs(work, n, top, at, time, weight):
                     if swings(lands_x, lands_z):
                         toe = plus(model_point(rows, top, Jp, parents, legs.toes[k], legs.front[k]), moved)
                     heel = plus(goal, turned(turned_q, legs.back[k]))
-                    follow_ground(kept, old, new, legs, k, vectors, here, ball, u, heel, toe)
+                    follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, toe)
                 ground = plane_at(kept, new + GROUND)
                 tilt = shortest_turn(UP, (ground[3], ground[4], ground[5]), UP)
                 over = (goal[0] - ball[0], goal[1], goal[2] - ball[2])
@@ -518,6 +522,13 @@ def run_legs(work, n, top, at, time, weight):
                 part = min(max((goals[g + 7] - near) / (far - near), 0.0), 1.0)
                 goal = between(pitched, goal, part)
                 turn = mixed((goals[g + 11], goals[g + 12], goals[g + 13], goals[g + 14]), turn, part)
+            # What still is stays above where it belongs rather than nearer to the body, where a step may be; but a foot that is
+            # behind its hip and about to lift.
+            x, z, most = goal[0] - hip[0], goal[2] - hip[2], legs.stretch * goals[g + 7]
+            below = most * most - x * x - z * z
+            swinging = memory >= 0 and work.memory[n][memory + 1 + size + LEG_STATE * k + SWINGS] > 0.0
+            if below > 0.0 and goal[1] < hip[1] and (swinging or x * u[0] + z * u[1] > 0.0):
+                goal = (goal[0], max(goal[1], hip[1] - math.sqrt(below)), goal[2])
         if length_of(minus(goal, p)) > 1e-6:
             over_tip = solve_framed(
                 rows, top, Jp, upper, mid, tip, f, goal, 0.0, math.pi, legs.stretch, True, legs.spare[k], False, UP, 1.0

@@ -150,7 +150,9 @@ def _hold(s: LegSet, leg: Leg, p: Array, q: Array) -> None:
     leg.now |= points | {"stray": stray, "yaw": yaw, "held": held, "foot": q}
 
 
-def _support(heights: Array, leg: Leg, most: float, steepest: float, goes: bool) -> dict[str, float] | None:
+def _support(
+    heights: Array, leg: Leg, most: float, steepest: float, goes: bool, stays: bool
+) -> dict[str, float] | None:
     """The highest of what probes along a sole agree on."""
     known = np.where(np.isfinite(heights) & (np.abs(heights) <= most), heights, -np.inf)
     inner, outer = known[2], known[3]
@@ -158,7 +160,7 @@ def _support(heights: Array, leg: Leg, most: float, steepest: float, goes: bool)
         ball, side = (inner + outer) / 2, (outer - inner) / (2 * leg.wide)
     else:
         ball, side = max(inner, outer), 0.0
-    at = np.array([-leg.sole[0], -leg.sole[1], 0.0, leg.sole[2]])
+    at = np.array([-f.HEEL_ROOM * leg.sole[0], -leg.sole[1], 0.0, leg.sole[2]])
     h = np.array([known[0], known[1], ball, known[4]])
     if not np.isfinite(h).any():
         return None
@@ -170,14 +172,19 @@ def _support(heights: Array, leg: Leg, most: float, steepest: float, goes: bool)
         bent = all(abs(g[k] - g[j]) > f.BEND and abs(g[k]) > abs(g[j]) for j in next_ones)
         return bool(abs(g[k]) > f.STEEP or bent)
 
-    group = np.cumsum([0, *(edge(k) for k in range(3))])
+    edges = [edge(k) for k in range(3)]
+    if not edges[0]:
+        h[0], at[0] = h[1] - g[0] * (leg.sole[0] - leg.sole[1]), -leg.sole[0]
+    group = np.cumsum([0, *edges])
     # Of what is as high, the ball comes first, then the ankle, the toes and the heel.
     best = next(k for k in (2, 1, 3, 0) if h[k] == h.max())
     ahead = 0.0
-    if goes and best == 3 and edge(2):
+    if goes and best == 3 and edges[2]:
         ahead = leg.sole[2]
-    elif goes and best == 0 and edge(0) and np.isfinite(h[1]):
-        best, ahead = 1, leg.sole[0] - leg.sole[1]
+    elif goes and best == 0 and edges[0] and np.isfinite(h[1]):
+        best, ahead = 1, at[1] - at[0]
+    elif stays and best == 1 and edges[1] and np.isfinite(h[2]):
+        best, ahead = 2, at[1] - at[0]
     inside = group == group[best]
     slope = 0.0
     if inside.sum() > 1:
@@ -205,7 +212,7 @@ def _hurdle(
     return max(need)
 
 
-def _follow(s: LegSet, leg: Leg, ball: Array, u: Array, heel: Array, toe: Array) -> None:
+def _follow(s: LegSet, leg: Leg, root: Array, ball: Array, u: Array, heel: Array, toe: Array) -> None:
     from marrow.kernels.operations.legs import QUICK
 
     lands = leg.lands.copy()
@@ -213,11 +220,11 @@ def _follow(s: LegSet, leg: Leg, ball: Array, u: Array, heel: Array, toe: Array)
         lands -= leg.wait * s.move[[0, 2]] / s.dt
     far = float(np.linalg.norm(lands))
     swings = far * far > 1e-4
-    most = s.most_step + far
+    most = s.most_step + max(far, float(np.linalg.norm((ball - root)[[0, 2]] + lands)))
     b = leg.before
     known = bool(b) and abs(s.move[0]) + abs(s.move[2]) < 2 and abs(s.move[1]) < 2 * s.most_step
-    goes = bool(swings or not known or b["lands"][0] > 0.01)
-    found = _support(leg.heights[:5], leg, most, s.steepest, goes)
+    stays = bool(known and not swings and b["lands"][0] > 0.01)
+    found = _support(leg.heights[:5], leg, most, s.steepest, swings or not known or stays, stays)
     got = found or {"height": 0.0, "along": 0.0, "side": 0.0, "ahead": 0.0, "front": 0.0, "back": 0.0}
     right = np.array([u[2], 0.0, -u[0]])
     rise = got["along"] * u + got["side"] * right
@@ -383,7 +390,7 @@ def reference_legs(
             ball, heel = (goal + quaternion.rotate(mine, v) for v in (leg.ball, leg.back))
             if time < 1:
                 toe = places[leg.toes] + linear[leg.toes] @ leg.front + goal - p
-                _follow(s, leg, ball, u, heel, toe)
+                _follow(s, leg, root, ball, u, heel, toe)
             ground = leg.now["ground"]
             tilt = quaternion.between(UP, ground.normal)
             # The foot as it stands on the plane y = 0, on the plane of the ground.
@@ -444,6 +451,10 @@ def reference_legs(
                 goal = pitched[k] + part * (goal - pitched[k])
                 turn = turn if turn @ pitches[k] >= 0 else -turn
                 turn = unit(pitches[k] + part * (turn - pitches[k]))
+            way, most = goal - hip, s.stretch * reaches[k]
+            below = most**2 - way[0] ** 2 - way[2] ** 2
+            if below > 0 and way[1] < 0 and (leg.now["swings"] > 0 or way @ u > 0):
+                goal = hip + np.array([way[0], max(way[1], -np.sqrt(below)), way[2]])
         reach(rows, parents, Limb(upper, mid, tip, (0.0, np.pi), s.stretch, True, goal, None), 1.0)
         now = model_frames(rows, parents)[1]
         over = ONE if above < 0 else now[above]
