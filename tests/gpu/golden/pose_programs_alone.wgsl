@@ -1033,12 +1033,11 @@ fn height_or_none(height: real, most: real) -> real {
 fn one_if(test: bool) -> real {
   return select(real(0.0), real(1.0), test);
 }
-fn support(vectors_at: i32, at: i32, sole: vec3<real>, wide: real, most: real, steepest: real, goes: bool) -> Tuple_bffffff {
-  let t_1 = sole;
-  let heel = t_1.x;
-  let ankle = t_1.y;
-  let toe = t_1.z;
-  let h0 = height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at])), most);
+fn support(vectors_at: i32, at: i32, sole: vec3<real>, wide: real, most: real, steepest: real, goes: bool, stays: bool) -> Tuple_bffffff {
+  var heel = 1.2 * sole.x;
+  let ankle = sole.y;
+  let toe = sole.z;
+  var h0 = height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at])), most);
   let h1 = height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 1])), most);
   let inner = height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 2])), most);
   let outer = height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 3])), most);
@@ -1062,6 +1061,10 @@ fn support(vectors_at: i32, at: i32, sole: vec3<real>, wide: real, most: real, s
   let e0 = one_if(a0 > 1.0 || (abs(g0 - g1) > 0.45 && a0 > a1));
   let e2 = one_if(a2 > 1.0 || (abs(g2 - g1) > 0.45 && a2 > a1));
   let e1 = one_if(a1 > 1.0 || (abs(g1 - g0) > 0.45 && a1 > a0 && abs(g1 - g2) > 0.45 && a1 > a2));
+  if (e0 == 0.0) {
+    h0 = h1 - g0 * (sole.x - ankle);
+    heel = sole.x;
+  }
   let c1 = e0;
   let c2 = e0 + e1;
   let c3 = e0 + e1 + e2;
@@ -1072,6 +1075,10 @@ fn support(vectors_at: i32, at: i32, sole: vec3<real>, wide: real, most: real, s
   } else {
     if (h1 == best) {
       chosen = c1;
+      if (stays && e1 == 1.0 && h2 > 0.5 * -1000000000.0) {
+        chosen = c2;
+        ahead = heel - ankle;
+      }
     } else {
       if (h3 == best) {
         chosen = c3;
@@ -1184,7 +1191,7 @@ fn put_plane(kept_at: i32, kept_size: i32, at: i32, plane: array<real, 6>) {
   memory[memory_row + kept_at + at + 4] = f32(plane[4]);
   memory[memory_row + kept_at + at + 5] = f32(plane[5]);
 }
-fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, here: i32, ball: vec3<real>, u: vec2<real>, heel: vec3<real>, toe: vec3<real>) {
+fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, here: i32, root: vec3<real>, ball: vec3<real>, u: vec2<real>, heel: vec3<real>, toe: vec3<real>) {
   let header = program[batch.ints + legs_1 + 5];
   let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
   let move_ = vector_at(vectors_at, header + 2);
@@ -1193,10 +1200,13 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let lands_x = t_1.x;
   let lands_z = t_1.y;
   let swinging = swings(lands_x, lands_z);
-  let most = real(bitcast<f32>(program[batch.floats + legs_2 + 6])) + sqrt(lands_x * lands_x + lands_z * lands_z);
+  let away_x = ball.x + lands_x - root.x;
+  let away_z = ball.z + lands_z - root.z;
+  let most = real(bitcast<f32>(program[batch.floats + legs_2 + 6])) + sqrt(greater(lands_x * lands_x + lands_z * lands_z, away_x * away_x + away_z * away_z));
   let known = real(memory[memory_row + kept_at + old + 10]) != 0.0 && abs(move_.x) + abs(move_.z) < 2.0 && abs(move_.y) < 2.0 * real(bitcast<f32>(program[batch.floats + legs_2 + 6]));
-  let goes = swinging || !known || real(memory[memory_row + kept_at + old + 40]) > 0.01;
-  let t_2 = support(vectors_at, here + 4, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15]))), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])), most, real(bitcast<f32>(program[batch.floats + legs_2 + 8])), goes);
+  let stays = known && !swinging && real(memory[memory_row + kept_at + old + 40]) > 0.01;
+  let goes = swinging || !known || stays;
+  let t_2 = support(vectors_at, here + 4, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15]))), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])), most, real(bitcast<f32>(program[batch.floats + legs_2 + 8])), goes, stays);
   let found = t_2.x;
   let height = t_2.y;
   let along = t_2.z;
@@ -1598,7 +1608,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
             toe = plus(model_point(top, program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))), moved);
           }
           heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])))));
-          follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, ball, u, heel, toe);
+          follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, root, ball, u, heel, toe);
         }
         let ground = plane_at(kept_at, kept_size, new_ + 30);
         let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), vec3<real>(ground[3], ground[4], ground[5]), vec3<real>(0.0, 1.0, 0.0));
@@ -1713,6 +1723,14 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         let part = lesser(greater((real(scratch[room + batch.matrices + g + 7]) - near) / (far - near), 0.0), 1.0);
         goal = between(pitched, goal, part);
         turn = mixed(vec4<real>(real(scratch[room + batch.matrices + g + 11]), real(scratch[room + batch.matrices + g + 12]), real(scratch[room + batch.matrices + g + 13]), real(scratch[room + batch.matrices + g + 14])), turn, part);
+      }
+      x = goal.x - hip.x;
+      z = goal.z - hip.z;
+      let most = real(bitcast<f32>(program[batch.floats + legs_2])) * real(scratch[room + batch.matrices + g + 7]);
+      let below = most * most - x * x - z * z;
+      let swinging = memory_ >= 0 && real(memory[memory_row + n * batch.memory + memory_ + 1 + size + 43 * k + 27]) > 0.0;
+      if (below > 0.0 && goal.y < hip.y && (swinging || x * u.x + z * u.y > 0.0)) {
+        goal = vec3<real>(goal.x, greater(goal.y, hip.y - sqrt(below)), goal.z);
       }
     }
     if (length_of(minus(goal, p)) > 1e-06) {
