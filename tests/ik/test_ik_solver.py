@@ -373,3 +373,15 @@ def test_python_gives_the_bits_of_machine_code(monkeypatch):
     plain = solver.solve(bent, goal, floor=(0, 1, 0, 0.65))
     assert plain.pose == compiled.pose
     np.testing.assert_array_equal(plain.distance, compiled.distance)
+
+
+def test_soft_reach_counts_from_the_joint_to_a_point_beyond_it() -> None:
+    """A point 7 cm off the wrist and a target a little out of reach: the hand stops near it, and nothing runs away."""
+    hero = mw.samples.mannequin()
+    point = np.array([0.0, 0.07, 0.0])
+    hand = hero.skeleton.humanoid["leftHand"]
+    frame = hero.skeleton.rest_model[hand].astype(np.float64)
+    target = frame[:, :3] @ point + frame[:, 3] + [-0.15, -0.1, 0.2]
+    solver = mw.ik.Solver(hero, [mw.ik.Effector("@left_hand", soft=0.03, point=point)])
+    found = solver.solve(hero.skeleton.rest, {"@left_hand": target})
+    assert found.distance.max() < 0.12

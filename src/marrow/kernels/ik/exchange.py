@@ -122,8 +122,8 @@ def bring_goals(work, n, lane, centre):
             )
             weight = goal[13 + c]
             work.goal[at + 16 * (13 + c)] = weight if weight > 0.0 and math.isfinite(weight) else 0.0
-        # The bones of the limb, end to end.
-        length = 0.0
+        # The bones of the limb, end to end, and what the point lies beyond them.
+        length = math.sqrt(point[0] * point[0] + point[1] * point[1] + point[2] * point[2])
         if first > 0:
             below = i
             while below != first and below > 0:
