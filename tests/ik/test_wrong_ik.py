@@ -52,3 +52,13 @@ def test_any_wrong_limit_is_a_marrow_error(field):
         HOSTILE,
         name=f"JointLimit.{field}",
     )
+
+
+def test_a_floor_for_a_solver_that_keeps_no_joint_above_one_is_an_error():
+    with pytest.raises(mw.errors.ValidationError, match=r"floor.*Solver\(\.\.\., floor="):
+        Solver(BONES, ["j3"]).solve(BONES.rest, {"j3": (0, 0.5, 0)}, floor=(0, 1, 0, 0))
+
+
+def test_a_solver_whose_list_of_joints_is_empty_is_an_error():
+    with pytest.raises(mw.errors.ValidationError, match=r"Solver\.joints: expected at least one"):
+        Solver(BONES, ["j3"], joints=[])

@@ -64,3 +64,31 @@ def test_with_clips_adds_and_replaces(hero: mw.Character) -> None:
         hero.with_clips(mw.Clip("x", other))
     with pytest.raises(mw.errors.MarrowError, match="expected"):
         hero.with_clips("walk")  # type: ignore[arg-type]
+
+
+def test_travel_goes_on_the_joint_that_root_motion_takes_it_from(hero: mw.Character) -> None:
+    """Blender writes the armature as a node above the root."""
+    bones, walk = hero.skeleton, hero.clips["walk"].in_place()
+    above = mw.Pose.identity(1, bones.rest.morph_count)
+    frames = walk.sample(np.arange(0.0, walk.duration, 1 / 30))
+
+    def under_rig(pose: mw.Pose) -> mw.Pose:
+        wide = above.broadcast_to(pose.batch_shape)
+        return pose.replace(
+            **{
+                k: np.concatenate([getattr(wide, k), getattr(pose, k)], axis=-2)
+                for k in ("translation", "rotation", "scale")
+            }
+        )
+
+    rig = mw.Skeleton(
+        ("Rig", *bones.names),
+        np.concatenate([[-1], bones.parents + 1]),
+        under_rig(bones.rest),
+        bones.morph_names,
+    )
+    clip = mw.Clip.from_poses("walk", rig, under_rig(frames), 30).with_travel((0, 0, 1.2))
+    walker = mw.Animator(mw.Character(rig, clips=(clip,)), Graph(RootMotion("walk")))
+    for _ in range(30):
+        walker.update(1 / 60)
+    np.testing.assert_allclose(walker.root.translation, (0, 0, 0.6), atol=0.01)

@@ -120,7 +120,12 @@ class Solver:
         """The joints that turn."""
         skeleton = self.skeleton
         if joints is not None:
-            return {skeleton.index(j) for j in _several("joints", joints)}
+            chosen = {skeleton.index(j) for j in _several("joints", joints)}
+            if not chosen:
+                raise ValidationError(
+                    "Solver.joints: expected at least one; leave it out for all above the effectors"
+                )
+            return chosen
         found: set[int] = set()
         for tip in tips:
             path = [tip, *skeleton.ancestors(tip)]
@@ -146,7 +151,7 @@ class Solver:
         targets: Mapping[str, Any],
         *,
         warm: Pose | Solved | None = None,
-        floor: ArrayLike = (0.0, 1.0, 0.0, 0.0),
+        floor: ArrayLike | None = None,
         steps: int | None = None,
     ) -> Solved:
         """The pose nearest to `pose` whose effectors are at `targets`: by the effector's joint a place `(..., 3)`, a
@@ -154,11 +159,15 @@ class Solver:
         Leading axes of pose and targets go together as NumPy's do.
 
         `warm` is where to begin: what was found for the frame before. `floor` are planes `(..., 4)` or `(..., F, 4)`,
-        a normal and a distance, that the joints named by the solver's `floor` stay above.
+        a normal and a distance, that the joints named by the solver's `floor` stay above (y = 0 without it).
         """
         check_pose(self.skeleton, pose)
         goals, shape = self._goals(targets, pose.batch_shape)
-        floors = _validate.numbers("solve: floor", floor)
+        if floor is not None and not self.floor:
+            raise ValidationError(
+                "solve: floor: no joint stays above it: name those that do in Solver(..., floor=[...])"
+            )
+        floors = _validate.numbers("solve: floor", (0.0, 1.0, 0.0, 0.0) if floor is None else floor)
         F, J, N = len(self.floor), len(self.skeleton), math.prod(shape)
         if floors.shape[-1:] != (4,):
             raise ValidationError(f"solve: floor: expected planes (..., 4), got {floors.shape}")

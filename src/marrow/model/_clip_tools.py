@@ -116,7 +116,7 @@ class ClipTools:
     def with_travel(
         self, velocity: ArrayLike | None = None, joint: str | int | None = None, *, rate: float | None = None
     ) -> Self:
-        """The clip with a steady way over the ground, on the root where there is one: `velocity (3,)` in metres a second,
+        """The clip with a steady way over the ground, on the topmost joint: `velocity (3,)` in metres a second,
         or what lets the feet stand while they are down."""
         return _late.function("motion.root_motion", "with_travel")(self, velocity, joint, rate=rate)
 

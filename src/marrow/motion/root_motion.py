@@ -132,9 +132,9 @@ def with_travel(
         way = vector("with_travel", "velocity", velocity, 3)
     still = in_place(clip, joint, rate=rate)
     times, pose = frames_of(still, rate)
-    rig = find_rig(clip.skeleton)
-    carrier = clip.skeleton.index(joint) if joint is not None else rig.joint("root")
-    carrier = carrier if carrier >= 0 else travel_joint(clip)
+    carrier = travel_joint(clip, joint)
+    if joint is None:  # the topmost joint, as graphs take it from there, with nodes of files above a root
+        carrier = [carrier, *clip.skeleton.ancestors(carrier)][-1]
     moved = pose.copy()
     moved.translation[:, carrier] = _moved(clip.skeleton, pose, carrier, way * times[:, None])
     return _with(clip, times, moved)
