@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 import marrow as mw
-from marrow import studio
-from marrow import errors
+from marrow import errors, studio
 from surroundings import needed
 
 ROOT = Path(__file__).resolve().parents[2]
