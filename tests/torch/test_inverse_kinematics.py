@@ -122,3 +122,5 @@ def test_wrong_targets_are_said_in_words():
         mt.solve_ik(solver, pose, {"@left_hand": (0, 0, 0)})
     with pytest.raises(ValidationError, match="unknown part"):
         mt.solve_ik(solver, pose, {"@left_hand": {"place": torch.zeros(3)}})
+    with pytest.raises(ValidationError, match="not finite"):
+        mt.solve_ik(solver, pose, {"@left_hand": torch.full((3,), torch.nan)})

@@ -44,6 +44,12 @@ def solve_ik(
         raise WrongTypeError(f"solve_ik: expected a mw.ik.Solver, got {type(solver).__name__}")
     goals = {name: _goal(name, given) for name, given in targets.items()}
     numbers = {name: Goal(**{f: _numpy(v) for f, v in goal.items()}) for name, goal in goals.items()}
+    for name, goal in goals.items():
+        for field, value in goal.items():
+            if not np.isfinite(_numpy(value)).all():
+                raise ValidationError(
+                    f"solve_ik: target of {name!r}: {field} is not finite, which leaves nothing to derive; leave it out"
+                )
     base = Pose(*(_numpy(v) for v in (pose.translation, pose.rotation, pose.scale)))
     found = solver.solve(base, numbers, steps=steps).pose
     like = pose.rotation
