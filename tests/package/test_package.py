@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import marrow as mw
-from marrow import errors
+from marrow import errors, studio
 from surroundings import needed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,7 +103,7 @@ def returned_types(thing):
 
 
 def test_types_that_calls_return_can_be_named():
-    rooms = (mw, mw.graph, mw.motion, mw.lod, mw.scene, mw.rendering, mw.pictures, mw.windows)
+    rooms = (mw, mw.graph, mw.motion, mw.lod, mw.scene, mw.rendering, mw.pictures, mw.windows, studio)
     public = {name for room in rooms for name in room.__all__}
     returned = {kind for name in mw.__all__ for kind in returned_types(getattr(mw, name))}
     generic = {

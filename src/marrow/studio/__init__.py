@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marrow.studio.effectors import StudioEffectors
     from marrow.studio.handle import StudioView, view
 
-__all__ = ["StudioView", "view"]
+__all__ = ["StudioEffectors", "StudioView", "view"]
 
 
 def __getattr__(name: str) -> Any:
@@ -16,6 +17,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'marrow.studio' has no attribute {name!r}")
     import importlib
 
-    module = importlib.import_module("marrow.studio.handle")
-    globals().update({known: getattr(module, known) for known in __all__})
-    return globals()[name]
+    room = "effectors" if name == "StudioEffectors" else "handle"
+    value = globals()[name] = getattr(importlib.import_module(f"marrow.studio.{room}"), name)
+    return value

@@ -76,7 +76,7 @@ def test_a_mesh_under_many_nodes_and_its_character_are_checked_once(tmp_path, ch
 def test_where_it_looks_is_found_when_the_report_is_read(tmp_path, monkeypatch):
     asked = []
 
-    def line(character: Character) -> str:
+    def line(character: Character, *, rigid: bool) -> str:
         asked.append(character)
         return "it looks away"
 
