@@ -215,7 +215,7 @@ def _wrong(layout: PointLayout, clip: Array) -> str:
 def in_a_picture(places: Array) -> bool:
     """Whether points `(T, P, 3)` are pixels with how sure they are: wide, and flatter than any body."""
     given = np.asarray(places, np.float64)
-    seen = np.isfinite(given).all(axis=-1)
+    seen = np.asarray(np.isfinite(given).all(axis=-1))
     given, seen = given[seen.any(axis=1)], seen[seen.any(axis=1)]
     if not len(given):
         return False
