@@ -178,6 +178,7 @@ BOMB = "<!DOCTYPE r [<!ENTITY a 'aaaaaaaaaa'>" + "".join(
         (urdf(LINKS + joint() + joint("b", "a")), "circle"),
         (urdf(LINKS + joint() + joint()), "has a joint above it already"),
         (urdf(LINKS + "<link name='a'/>"), "two links have this name"),
+        (urdf(LINKS + "<link name='c'/>" + joint() + joint("b", "c")), "two joints have this name"),
         (urdf(LINKS + joint(kind="wobbly")), "type is 'wobbly'"),
         (urdf(LINKS + joint(inside="<origin xyz='0 nan 0'/>")), "xyz is '0 nan 0': expected finite"),
         (urdf(LINKS + joint(inside="<origin xyz='0 1'/>")), "has 2 numbers: expected 3"),

@@ -158,6 +158,24 @@ def test_hips_move_and_knees_do_not_snap(place, name: str) -> None:
     assert quality is not None and quality.result.drift < 0.005 and quality.result.sink < 0.005
 
 
+def test_feet_do_not_hold_on_across_a_cut_in_the_recording() -> None:
+    """A body that is 5 m away from one frame to the next stands there as it stood here: hips do not go down for it."""
+    hero = mw.samples.mannequin()
+    frames = np.arange(81)
+    poses = hero.clips["walk"].sample((frames % 27) / 30)
+    moved = np.array(poses.translation)
+    moved[:, 0, 2] += frames // 27 * 1.125  # the walk's own travel
+    moved[40:, 0, 0] += 5.0
+    clip = mw.Clip.from_poses("cut", hero.skeleton, poses.replace(translation=moved), 30)
+    bones = rigs.body(SAME, place=short_shins, root="root")
+    tool = Retargeter(hero.skeleton, bones, clip=clip)
+    made, free = (tool.retarget(clip, contacts=c).sample(frames / 30) for c in (True, False))
+    hips = bones.index("pelvis")
+    assert np.abs(made.translation[:, hips] - free.translation[:, hips]).max() < 0.05
+    quality = tool.quality(clip, tool.retarget(clip, contacts=True))
+    assert quality is not None and quality.source.drift < 0.1 and quality.result.drift < 0.005
+
+
 def boots(sole: float) -> mw.Character:
     """A body whose boots reach `sole` metres below its ankles, with a vertex between foot and toes that bends with both."""
     bones = rigs.body(SAME, place=short_shins, root="root")

@@ -192,6 +192,8 @@ def motion_character(arrays: dict[str, Array], options: LoadOptions, report: Rep
     poses, moved, kind = _whole_poses(arrays)
     if not len(poses):
         raise ValueError("there are no frames")
+    if moved is not None and np.abs(moved).max(initial=0) > 1e9:
+        raise ValueError("a place of the root is too large to be one")
     if not np.isfinite(poses).all():
         raise ValueError("rotations are not finite")
     table = joints(poses.shape[1])

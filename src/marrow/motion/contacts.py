@@ -46,6 +46,8 @@ LOW, SLOW = 0.05, 0.2
 TOUCHING, SLIDING = 0.03, 0.3
 """A point of a foot lower than this (metres, for a person's leg) is down; moving faster than this (m/s) it slides."""
 SHORTEST, GAP = 0.06, 0.05
+ELSEWHERE = 0.2
+"""A planted foot that is this far away a frame later (metres) stands anew: there the recording was cut."""
 STEADY = 0.04
 """Seconds before and after over which the speeds of heel and ball are compared."""
 CLOSED = 0.02
@@ -168,11 +170,12 @@ def planted_frames(
 
 def carriers(points: FeetPoints, planted: Array, times: Array) -> Array:
     """Which point of each foot stands from a frame to the next, `(T - 1, 2)`: 0 heel, 1 ball, -1 neither. Of two that are
-    planted it is the slower one, about which the foot turns."""
+    planted it is the slower one, about which the foot turns. A foot that is elsewhere at once has not stood."""
     still = planted[:-1] & planted[1:]
     if not len(still):
         return np.zeros(still.shape[:-1], np.int64)
     steps = np.linalg.norm(np.diff(points.place * [1.0, 0.0, 1.0], axis=0), axis=-1)
+    still &= steps < ELSEWHERE * points.leg / LEG
     radius = round(STEADY * len(steps) / max(float(times[-1] - times[0]), 1e-9))
     total = np.cumsum(np.pad(steps, ((radius + 1, radius), (0, 0), (0, 0)), mode="edge"), axis=0)
     mean = total[2 * radius + 1 :] - total[: -2 * radius - 1]

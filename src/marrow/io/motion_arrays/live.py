@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import FormatError, UnknownNameError, ValidationError, WrongTypeError
 from marrow.io.motion_arrays.preparation import filled, grounded, told_unit, told_up
+from marrow.io.motion_arrays.recognition import PICTURE, in_a_picture
 from marrow.io.source import UPS
 from marrow.model import Pose, Skeleton, _validate
 from marrow.motion.point_body import PointBody, body_of_skeleton, fitted_body, missing_points
@@ -117,6 +118,8 @@ class LivePoses(Iterator[Pose]):
         if not first:
             raise ValidationError("live: no frame shows a body")
         whole = np.stack(first)
+        if in_a_picture(whole[..., :3]):
+            raise ValidationError(f"live: {PICTURE}")
         try:
             names, points = filled(
                 self._names, whole[..., :3], whole[..., 3] > SEEN, Path("live"), self._report

@@ -32,6 +32,7 @@ _NAMED = (
     "landmarks", "pose_landmarks", "world_landmarks", "points", "joint_positions", "arr_0", "positions_3d",
 )  # fmt: skip
 _RATES = ("fps", "rate", "mocap_framerate", "mocap_frame_rate", "frame_rate", "framerate")
+FASTEST = 10_000
 MOMENTS = 2000
 """Frames that are looked at to tell unit, axes and ground."""
 FAR = 0.04
@@ -67,6 +68,8 @@ def _read(source: Source, options: LoadOptions, report: ReportBuilder) -> Charac
         table = from_json(data, path)
     else:
         table = from_csv(data, path)
+    if table.note:
+        report.add("warning", "file", table.note)
     values = np.asarray(table.values)
     if motion == "smpl":
         return _rotations(values, table.rate, options, path, report)
@@ -76,6 +79,12 @@ def _read(source: Source, options: LoadOptions, report: ReportBuilder) -> Charac
         found = key_points(table, path, motion)
     if options.rate is not None:
         found.rate, found.rate_told = options.rate, "as it was said"
+    elif not 0 < found.rate <= FASTEST:
+        raise FormatError(
+            f"its rate is no number of frames a second ({found.rate:g}): expected more than 0 and at most {FASTEST:,}",
+            path=path,
+            remedy="rate=30, or --motion-rate 30, says another",
+        )
     return _character(found, options, path, report)
 
 

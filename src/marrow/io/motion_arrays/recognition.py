@@ -18,10 +18,11 @@ from marrow.io.motion_arrays.tables import Table
 from marrow.motion.point_body import missing_points, unlikely_body
 from marrow.motion.point_layouts import LAYOUTS, PointLayout, point_name
 
-__all__ = ["HUMANML3D", "KeyPoints", "key_points"]
+__all__ = ["HUMANML3D", "PICTURE", "KeyPoints", "in_a_picture", "key_points"]
 
 Array = NDArray[Any]
 HUMANML3D = 263
+PICTURE = "its third numbers are confidences: these are points in a picture, and points in 3D are needed"
 MOST_FRAMES = 2_000_000
 MOST_CLIPS = 1000
 SAMPLES = 500
@@ -50,8 +51,14 @@ def key_points(table: Table, path: Path, motion: str | None) -> KeyPoints:
         raise FormatError(f"holds {values.dtype}, not numbers", path=path)
     if not values.size:
         raise FormatError(f"has no frames: its array is {values.shape}", path=path)
-    if table.names is not None and len(table.names) == values.shape[1] and motion is None:
-        return _named(table, values, path)
+    if table.names is not None and motion is None:
+        if values.ndim > 2 and len(table.names) != values.shape[1]:
+            raise FormatError(
+                f"it has {len(table.names)} names and {values.shape[1]} points", path=path,
+                remedy="a name for each point, or none and motion=...",
+            )  # fmt: skip
+        if len(table.names) == values.shape[1]:
+            return _named(table, values, path)
     found = _laid_out(values, path, motion)
     return _of_layout(*found, table)
 
@@ -94,6 +101,8 @@ def _named(table: Table, values: Array, path: Path) -> KeyPoints:
             path=path,
             remedy="joints of arms and legs are needed (RShoulder, left_knee, ...); markers on the skin are no joints",
         )
+    if values.shape[-1] == 3 and in_a_picture(values[:, list(columns.values())]):
+        raise FormatError(PICTURE, path=path)
     told = "as the file says" if table.rate else "assumed: the file does not say"
     return KeyPoints(
         tuple(columns), [_split(values[:, list(columns.values())])],
@@ -113,6 +122,8 @@ def _laid_out(values: Array, path: Path, motion: str | None) -> tuple[PointLayou
                 path=path,
             )
         _check_all(shaped, path)
+        if shaped[0].shape[-1] == 3 and in_a_picture(shaped[0]):
+            raise FormatError(PICTURE, path=path)
         return layout, shaped, "motion="
     possible, rejected = [], []
     for layout in LAYOUTS.values():
@@ -188,8 +199,8 @@ def _check_frames(T: int, path: Path) -> None:
 def _wrong(layout: PointLayout, clip: Array) -> str:
     """Why a recording can hardly be in this layout; empty where it can."""
     places, sure = _split(clip)
-    if clip.shape[-1] == 3 and _in_a_picture(places):
-        return "its third numbers are confidences: these are points in a picture, and points in 3D are needed"
+    if clip.shape[-1] == 3 and in_a_picture(places):
+        return PICTURE
     names = [name or f"?{k}" for k, name in enumerate(layout.points)]
     seen = (sure > 0).all(axis=1)
     if not seen.any():
@@ -201,11 +212,17 @@ def _wrong(layout: PointLayout, clip: Array) -> str:
     return unlikely_body(names, some[:: max(1, len(some) // SAMPLES)])
 
 
-def _in_a_picture(places: Array) -> bool:
-    """Whether points are pixels with how sure they are."""
-    given = np.where(np.isfinite(places), places, 0.0)
-    sure = given[..., 2]
-    return bool(np.abs(given[..., :2]).max(initial=0.0) > 20 and sure.min() >= 0 and sure.max() <= 1)
+def in_a_picture(places: Array) -> bool:
+    """Whether points `(T, P, 3)` are pixels with how sure they are: wide, and flatter than any body."""
+    given = np.asarray(places, np.float64)
+    seen = np.asarray(np.isfinite(given).all(axis=-1))
+    given, seen = given[seen.any(axis=1)], seen[seen.any(axis=1)]
+    if not len(given):
+        return False
+    sure, flat = given[seen][:, 2], given[..., :2]
+    low = np.where(seen[..., None], flat, np.inf).min(axis=1)
+    high = np.where(seen[..., None], flat, -np.inf).max(axis=1)
+    return bool(np.median(high - low) > 20 and sure.min() >= 0 and sure.max() <= 1)
 
 
 _LIMB = {"shoulder", "elbow", "wrist", "hip", "knee", "ankle"}

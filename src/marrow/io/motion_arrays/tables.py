@@ -53,12 +53,13 @@ _UNITS = {
 @dataclass
 class Table:
     """Numbers of points over frames, `(T, P, C)` or `(T, N)`; the points' names where the file has them, its frames a
-    second and metres per unit where it says so."""
+    second and metres per unit where it says so; `note` is what the report should say of the file."""
 
     values: Array
     names: tuple[str, ...] | None = None
     rate: float | None = None
     unit: float | None = None
+    note: str = ""
 
 
 def _text(data: bytes | memoryview, path: Path) -> str:
@@ -83,7 +84,7 @@ def from_json(data: bytes | memoryview, path: Path) -> Table:
     names, rate, frames = None, None, given
     if isinstance(given, dict):
         names = next((tuple(map(str, given[k])) for k in _NAMES if isinstance(given.get(k), list)), None)
-        rate = next((float(given[k]) for k in _RATES if isinstance(given.get(k), (int, float))), None)
+        rate = next((_said_rate(given[k]) for k in _RATES if given.get(k) is not None), None)
         inside = [k for k in _FRAMES if isinstance(given.get(k), list)]
         frames = [given] if "people" in given else given[inside[0]] if inside else None
     if not isinstance(frames, list) or not frames:
@@ -119,6 +120,14 @@ def from_json(data: bytes | memoryview, path: Path) -> Table:
     return Table(values, keys or names, rate)
 
 
+def _said_rate(given: Any) -> float:
+    """A rate as JSON has it, also in quotes; NaN where it is none."""
+    try:
+        return float("nan" if isinstance(given, bool) else given)
+    except (TypeError, ValueError, OverflowError):
+        return float("nan")
+
+
 def _frame(frame: Any) -> tuple[Array | None, tuple[str, ...] | None]:
     """The points of a frame, None where it has none, and their names."""
     if frame is None:
@@ -129,6 +138,8 @@ def _frame(frame: Any) -> tuple[Array | None, tuple[str, ...] | None]:
         inside = next((k for k in _POINTS if k in frame), None)
         if inside is not None:
             return _frame(frame[inside])
+        if "pose_keypoints_2d" in frame:
+            raise ValueError("these are points in a picture (pose_keypoints_2d), and points in 3D are needed")
         names = tuple(k for k, v in frame.items() if isinstance(v, (list, dict)))
         if not names:
             raise ValueError("it has no points")
@@ -266,4 +277,7 @@ def from_trc(data: bytes | memoryview, path: Path) -> Table:
         raise FormatError("has no markers" if not names else "has no frames", path=path)
     values = np.array(rows).reshape(len(rows), len(names), 3)
     unit = _UNITS.get(facts.get("Units", "").strip().lower())
-    return Table(values, names, rate if 0 < rate < 1e5 else None, unit)
+    said = facts.get("NumFrames", "").strip()
+    short = said.isdecimal() and int(said[:12]) > len(rows)
+    note = f"is cut short: it says {said[:12]} frames, {len(rows)} are there" if short else ""
+    return Table(values, names, rate if 0 < rate < 1e5 else None, unit, note)

@@ -41,6 +41,11 @@ def read(source: Source, options: LoadOptions) -> Character:
         )
     above = _joints(root, links)
     order = _parents_first(links, above)
+    names = set()
+    for element in root.all("joint"):
+        if element.get("name") in names:
+            raise element.wrong("two joints have this name")
+        names.add(element.get("name"))
     index = {name: k for k, name in enumerate(order)}
     made = []
     for name in order:
