@@ -1,5 +1,5 @@
-"""Joints that stand for the end of a limb, as Unreal's `ik_foot_l` and `ik_hand_r` do: they go where the limb's end
-goes."""
+"""Joints that stand for the end of a limb, as Unreal's `ik_foot_l` and `ik_hand_r` do, and feet that hang on the root: they
+go where the limb's end goes."""
 
 from __future__ import annotations
 

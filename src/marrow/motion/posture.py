@@ -1,7 +1,7 @@
 """The reference posture of a body: how its joints stand when it stands still, and which way is left, up and forward.
 
 Usually that is the rest pose. Where the rest pose is a moment of some motion, as exporters leave it, the pose that the mesh
-was bound in is the better reference.
+was bound in is the better reference; where neither is a stance, a moment of the body's own motion (`motion_posture.py`).
 """
 
 from __future__ import annotations
