@@ -20,7 +20,7 @@ PROBES, LEG_VECTORS = 10, 14
 """What a leg is told: whether it is down, how far ahead its foot lands (x, z) and in how many seconds of a body that does not
 travel by itself, and the heights of the ground: heel, ankle, ball (both sides), toes where it stands or lands; heel, toes,
 two places ahead of them, and ball where it is."""
-NEAR, FAR = (0.08, 0.08), (0.18, 0.2)
+NEAR, FAR = (0.08, 0.05), (0.18, 0.2)
 """How far ahead of the toes the ground is asked for: metres, or this part of what is left of the way if that is more."""
 CLIMB = 0.6
 """How steeply a foot rises before something that is ahead of it."""

@@ -84,6 +84,8 @@ too short, how far it is down therefore and how fast, how far the spine leans an
 
 QUICK = 0.1
 """Feet are lifted faster than they follow the ground: by this part of the half-life."""
+ARRIVES = 0.98
+"""A foot is on the level where it lands when so much of its way is done: it goes on a little after it has touched."""
 STEEPEST = 1.0
 """How steep what the pelvis follows at once may be."""
 SHORT_FOR = 2.5
@@ -265,7 +267,7 @@ def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, t
             home, leaves = at, lands
             if swinging:
                 home, leaves = carried(plane_at(kept, old + HOME), move, turn), vector_at(kept, old + LEFT)
-    part = progress(home, at, ball[0], ball[2]) if swinging else 1.0
+    part = min(progress(home, at, ball[0], ball[2]) / ARRIVES, 1.0) if swinging else 1.0
     eased = smooth_step(part)
     stands = between(leaves, lands, eased)
     x, z = ball[0] + stands[0] * u[0], ball[2] + stands[0] * u[1]
