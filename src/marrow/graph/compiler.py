@@ -32,6 +32,7 @@ from marrow.graph.pose_program import Procedurals
 from marrow.graph.root_tracks import carried_by_hips, in_place, root_tracks, say_that_nothing_travels
 from marrow.graph.root_transforms import WorldVector
 from marrow.graph.shared_nodes import SharedNodes
+from marrow.graph.spring_plan import SpringPlan
 from marrow.graph.sync_groups import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, named_joint, unknown
 from marrow.graph.warp_windows import Warp, ways, windows
@@ -107,6 +108,8 @@ class Compiler:
         self.warps: list[Warp] = []
         """What each row of that table says of clips."""
         self.reaches: list[ReachEntry] = []
+        self.springs: dict[str, SpringPlan] = {}
+        """What swings, by the paths of nodes."""
         self._pairs: dict[str, str] | None = None
         self._made_curves: dict[str, dict[int, tuple[list[float], list[float]]]] = {}
         self.curve_columns: dict[str, int] = {}
