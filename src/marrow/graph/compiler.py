@@ -442,6 +442,7 @@ class Compiler:
             reaches=tuple(self.reaches),
             travels=self.root_mode == "extract",
             keeps=self.keeps,
+            springs=self.springs,
         )
 
     def _curves(self, clips: Array) -> list[tuple[int, int, int, float]]:
