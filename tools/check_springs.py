@@ -195,8 +195,8 @@ def main() -> int:
 
 
 def worst_rate(made: dict[str, Any]) -> float:
-    """Metres between places of joints at whole twelfths of a second, at 24, 30, 144, 240 updates a second and jitter, from those at 60."""
-    shared = np.arange(1, 12 * SECONDS + 1) / 12
+    """Metres between places of joints at whole sixths of a second, at 24, 30, 144, 240 updates a second and jitter, from those at 60."""
+    shared = np.arange(1, 6 * SECONDS + 1) / 6
     found = {}
     for rate in (60, 24, 30, 144, 240, 0):
         if rate:

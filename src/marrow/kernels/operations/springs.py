@@ -4,14 +4,14 @@ A joint has a *tail*: the next joint, or a place behind it. In each step of 1/60
 where it is at rest and down, is put as far from its joint as it is, out of colliders, and the joint turns to it.
 
 Steps are made at the ticks of the instance's clock, whatever the frame rate. What the joints hang on (*inputs*: heads, chests, what
-colliders move with) is known when updates are made: between them it is where a parabola through the last three has it. Between two
+colliders move with) is known when updates are made: between them it is where a cubic through the last four has it. Between two
 steps a part of a step is shown, and not kept. So all frame rates come to the same.
 
 Joints are solved in *blocks* of 16 that do not depend on each other (`spring_lanes`). *Slots* are the frames of what they hang on:
 inputs first, then others that hang on joints themselves, then the joints.
 
 What is kept: the number of the update, which half of the rest is this update's, and two halves of: whether there is anything, the
-seconds of the update, the tails of blocks, the frames of inputs and how fast they changed. Behind that room for the
+seconds of this update and the one before, the tails of blocks, the frames of inputs and their first two differences. Behind that room for the
 frames of inputs as they were, and for where colliders are.
 """
 
@@ -52,6 +52,10 @@ BLOCK_STATE, BLOCK_CONSTANTS = 96, 256
 HEAD = 16
 """Where in a half of what is kept the tails begin."""
 FRAME = 8
+INPUT = 24
+"""What is kept of an input: its frame, how fast it changed in the last update, and how fast that did."""
+LONG = 0.15
+"""Seconds of an update that is no curve any more: inputs go straight from one to the next."""
 MOST_STEPS = 240
 """Steps of one update: of a longer one the last."""
 JUMP, FAST = 1.0, 30.0
@@ -61,12 +65,12 @@ SPIN, FASTEST_SPIN = 1.0, 30.0
 
 
 def half_size(blocks, inputs):
-    return HEAD + BLOCK_STATE * blocks + 2 * FRAME * inputs
+    return HEAD + BLOCK_STATE * blocks + INPUT * inputs
 
 
 def kept_size(blocks, inputs, colliders):
     """Numbers that an instance keeps."""
-    return 2 + 2 * half_size(blocks, inputs) + FRAME + 2 * FRAME * inputs + FRAME * colliders
+    return 2 + 2 * half_size(blocks, inputs) + FRAME + INPUT * inputs + FRAME * colliders
 
 
 def set_memory(work, springs):
@@ -168,27 +172,39 @@ def pose_frame(work, top, at, k, slots, to):
     put_frame(slots, to, t, q, scale)
 
 
-def place_inputs(work, n, at, new, moved, part, dt, before):
-    """Puts the frames of inputs into their slots as they are `part` of the way from the update before to this one."""
+def place_inputs(work, n, at, new, moved, part, dt, before, earlier):
+    """Puts the frames of inputs into their slots as they are `part` of the way from the update before to this one: Newton's divided
+    differences over the last four updates, which took `dt`, `before` and `earlier` seconds (0: there was none)."""
     springs, kept, slots = SPRING_SET(work, at), work.memory[n], work.local
     tau = part * dt
-    bend = tau * (tau - dt) / (dt + before) if before > 0.0 and part < 1.0 else 0.0
+    bend, twist = 0.0, 0.0
+    if before > 0.0 and dt < LONG and before < LONG:
+        bend = tau * (tau - dt)
+        if earlier > 0.0 and earlier < LONG:
+            twist = bend * (tau + before) / (dt + before + earlier)
     for k in range(springs.inputs):
-        now, was, to = new + 2 * FRAME * k, moved + 2 * FRAME * k, FRAME * k
+        now, was, to = new + INPUT * k, moved + INPUT * k, FRAME * k
         if part >= 1.0:
             for c in range(8):
                 slots[to + c] = kept[now + c]
         else:
             size = 0.0
             for c in range(8):
-                way = kept[now + c] - kept[was + c]
-                x = kept[was + c] + part * way + bend * (way / dt - kept[was + 8 + c])
+                x = kept[was + c] + tau * kept[now + 8 + c] + bend * kept[now + 16 + c]
+                x += twist * (kept[now + 16 + c] - kept[was + 16 + c])
                 slots[to + c] = x
                 if c >= 3 and c < 7:
                     size += x * x
             size = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
             for c in range(3, 7):
                 slots[to + c] *= size
+
+
+def turn_difference(kept, was, to, turn):
+    """How fast a frame changed, in another model space."""
+    put_frame(
+        kept, to, turned(turn, frame_place(kept, was)), multiplied(turn, frame_rotation(kept, was)), kept[was + 7]
+    )
 
 
 def place_collider(work, n, at, k, room):
@@ -305,7 +321,7 @@ def run_springs(work, n, top, at, time, weight):
     half = half_size(blocks, springs.inputs)
     moves = memory + 2 + 2 * half
     moved = moves + FRAME
-    room = moved + 2 * FRAME * springs.inputs
+    room = moved + INPUT * springs.inputs
     stamp, side = vectors[header], kept[memory + 1]
     if time < 1.0 and kept[memory] != stamp:
         gap = stamp - kept[memory]
@@ -325,15 +341,15 @@ def run_springs(work, n, top, at, time, weight):
     here = new + inputs
     for k in range(springs.inputs):
         for c in range(8):
-            kept[here + 2 * FRAME * k + c] = work.local[FRAME * k + c]
+            kept[here + INPUT * k + c] = work.local[FRAME * k + c]
     if kept[old] == 0.0:
         for k in range(springs.inputs):
-            for c in range(8, 16):
-                kept[here + 2 * FRAME * k + c] = 0.0
-        kept[new], kept[new + 1] = 1.0, 0.0
+            for c in range(8, 24):
+                kept[here + INPUT * k + c] = 0.0
+        kept[new], kept[new + 1], kept[new + 2] = 1.0, 0.0, 0.0
         solve(work, n, top, at, new + HEAD, room, -1.0, True, True, weight)
         return
-    dt, before = max(vectors[header + 1], 0.0), kept[old + 1]
+    dt, before, earlier = max(vectors[header + 1], 0.0), kept[old + 1], kept[old + 2]
     carried = gone_along(vectors, header, dt)
     shift, turn = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
     if not carried:
@@ -343,10 +359,12 @@ def run_springs(work, n, top, at, time, weight):
     for b in range(blocks):
         move_tails(kept, old + HEAD + BLOCK_STATE * b, new + HEAD + BLOCK_STATE * b, work.floats, work.ints[at] + BLOCK_CONSTANTS * b, moves, kept)
     for k in range(springs.inputs):
-        was, to, now = old + inputs + 2 * FRAME * k, moved + 2 * FRAME * k, here + 2 * FRAME * k
-        p, v = turned(turn, frame_place(kept, was)), turned(turn, frame_place(kept, was + 8))
-        put_frame(kept, to, (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2]), multiplied(turn, frame_rotation(kept, was)), kept[was + 7])
-        put_frame(kept, to + 8, v, multiplied(turn, frame_rotation(kept, was + 8)), kept[was + 15])
+        was, to, now = old + inputs + INPUT * k, moved + INPUT * k, here + INPUT * k
+        p = turned(turn, frame_place(kept, was))
+        p = (p[0] + shift[0], p[1] + shift[1], p[2] + shift[2])
+        put_frame(kept, to, p, multiplied(turn, frame_rotation(kept, was)), kept[was + 7])
+        turn_difference(kept, was + 8, to + 8, turn)
+        turn_difference(kept, was + 16, to + 16, turn)
         # On the side of what it was: rotations change without a jump.
         same = 0.0
         for c in range(3, 7):
@@ -355,16 +373,22 @@ def run_springs(work, n, top, at, time, weight):
             for c in range(3, 7):
                 kept[now + c] = -kept[now + c]
         for c in range(8):
-            kept[now + 8 + c] = (kept[now + c] - kept[to + c]) / dt if dt > 0.0 else kept[to + 8 + c]
+            if dt > 0.0:
+                speed = (kept[now + c] - kept[to + c]) / dt
+                kept[now + 8 + c] = speed
+                kept[now + 16 + c] = (speed - kept[to + 8 + c]) / (dt + before) if before > 0.0 else 0.0
+            else:
+                kept[now + 8 + c], kept[now + 16 + c] = kept[to + 8 + c], kept[to + 16 + c]
     kept[new], kept[new + 1] = 1.0, (dt if dt > 0.0 else before)
+    kept[new + 2] = before if dt > 0.0 else earlier
     steps, part = max(int(vectors[header + 9]), 0), vectors[header + 10]
     for k in range(max(steps - MOST_STEPS, 0), steps):
         late = (steps - 1 - k + part) / TICKS
         there = 1.0 if late <= 0.0 else max(1.0 - late / dt, 0.0) if dt > 0.0 else 1.0
-        place_inputs(work, n, at, here, moved, there, dt, before)
+        place_inputs(work, n, at, here, moved, there, dt, before, earlier)
         solve(work, n, top, at, new + HEAD, room, 1.0, True, part == 0.0 and k == steps - 1, weight)
     if part > 0.0 or steps == 0:
-        place_inputs(work, n, at, here, moved, 1.0, dt, before)
+        place_inputs(work, n, at, here, moved, 1.0, dt, before, earlier)
         solve(work, n, top, at, new + HEAD, room, part, False, True, weight)
 
 

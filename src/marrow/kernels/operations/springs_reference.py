@@ -16,6 +16,8 @@ __all__ = ["Springs", "SwingingJoint", "TouchedCollider", "reference_springs"]
 Frame = tuple[Array, Array, float]
 """A place, a rotation and a scale."""
 STEP = 1 / 60
+LONG = 0.15
+"""Seconds of an update across which inputs go straight."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +177,19 @@ def reference_springs(
             inputs[j] = whole[j]
     if old is None:
         only = _Pass(springs, rows, parents, inputs)
-        state["new"] = {"tails": only.rest(), "inputs": inputs, "speed": None, "dt": 0.0}
+        state["new"] = {"tails": only.rest(), "past": [(0.0, {j: _flat(f) for j, f in inputs.items()})]}
     else:
         only = _stepped(springs, rows, parents, inputs, old, state)
     for j, local in only.turned.items():
         turn_to(rows, j, local, weight)
+
+
+def _flat(frame: Frame) -> Array:
+    return np.concatenate([frame[0], frame[1], [frame[2]]])
+
+
+def _frame(x: Array) -> Frame:
+    return x[:3], quaternion.normalize(x[3:7]), float(x[7])
 
 
 def _stepped(
@@ -190,46 +200,38 @@ def _stepped(
         (now, before) if s.center >= 0 else (_point(move, now), _point(move, before))
         for s, (now, before) in zip(springs.joints, old["tails"])
     ]
-    dt, then = springs.dt, old["dt"]
+    dt = springs.dt
+    # Seconds before this update, and the inputs of then, in the model space of now.
+    past = [
+        (ago + dt, {j: np.concatenate([*_inner(move, (x[:3], x[3:7], 1.0))[:2], x[7:]]) for j, x in then.items()})
+        for ago, then in old["past"]
+    ]
+    now = {j: _flat(f) for j, f in inputs.items()}
+    for j, x in now.items():
+        x[3:7] *= -1.0 if x[3:7] @ past[0][1][j][3:7] < 0 else 1.0
+    if dt > 0:
+        past = [(0.0, now), *past][:4]
+    else:
+        past[0] = (0.0, now)
+    gaps = np.diff([ago for ago, _ in past])
+    straight = 1 + next((k for k, gap in enumerate(gaps) if gap >= LONG), len(gaps))
+    known = past[: max(straight, 2)]
 
-    def flat(frame: Frame) -> Array:
-        return np.concatenate([frame[0], frame[1], [frame[2]]])
-
-    was = {j: flat(_inner(move, f)) for j, f in old["inputs"].items()}
-    now = {}
-    for j, f in inputs.items():
-        now[j] = flat(f)
-        if now[j][3:7] @ was[j][3:7] < 0:
-            now[j][3:7] *= -1
-    speed = {}
-    for j, v in (old["speed"] or {}).items():
-        turned = quaternion.rotate(springs.turn, v[:3]), quaternion.multiply(springs.turn, v[3:7])
-        speed[j] = np.concatenate([*turned, v[7:]])
-
-    def at(part: float) -> dict[int, Frame]:
-        """Inputs part of the way from the update before to this one: on a parabola through three updates."""
-        if part >= 1:
+    def at(late: float) -> dict[int, Frame]:
+        """Inputs so many seconds before this update: on the polynomial through those of the last four."""
+        if late <= 0:
             return inputs
-        out, tau = {}, part * dt
-        for j in inputs:
-            x = was[j] + part * (now[j] - was[j])
-            if then > 0:
-                x = x + ((now[j] - was[j]) / dt - speed[j]) / (dt + then) * tau * (tau - dt)
-            out[j] = (x[:3], quaternion.normalize(x[3:7]), float(x[7]))
-        return out
+        ago = [a for a, _ in known]
+        shares = [np.prod([(late - b) / (a - b) for b in ago if b != a]) for a in ago]
+        return {j: _frame(np.sum([s * then[j] for s, (_, then) in zip(shares, known)], axis=0)) for j in inputs}
 
     only = _Pass(springs, rows, parents, inputs)
     for k in range(springs.steps):
         late = (springs.steps - 1 - k + springs.part) * STEP
-        only = _Pass(springs, rows, parents, at(float(np.clip(1 - late / dt, 0, 1))))
+        only = _Pass(springs, rows, parents, at(min(late, dt)))
         tails = only.step(tails, 1.0)
     if springs.part > 0 or springs.steps == 0:
         only = _Pass(springs, rows, parents, inputs)
         only.step(tails, springs.part)
-    state["new"] = {
-        "tails": tails,
-        "inputs": {j: (f[:3], f[3:7], float(f[7])) for j, f in now.items()},
-        "speed": {j: (now[j] - was[j]) / dt for j in inputs} if dt > 0 else old["speed"],
-        "dt": dt if dt > 0 else then,
-    }
+    state["new"] = {"tails": tails, "past": past[:3] if dt > 0 else past}
     return only
