@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import marrow as mw
-from marrow.graph import Graph, Springs
+from marrow.graph import Graph
 from marrow.math import quaternion
 
 SECONDS, RATE, EVERY = 10, 60, 6
@@ -134,7 +134,7 @@ def played(made: dict[str, Any], times: Any) -> Any:
     who = character(made)
     places = np.array(made["places"])
     curve = CubicSpline(np.arange(len(places)) / RATE, places)
-    animator = mw.Animator(who, Graph(Springs(mw.graph.ClipNode("motion", loop=False))))
+    animator = mw.Animator(who, Graph(mw.graph.ClipNode("motion", loop=False)))
     out, before = [], 0.0
     at = places[0]
     animator.root.set(at[:3], quaternion.normalize(at[3:]))

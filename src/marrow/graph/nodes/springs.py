@@ -11,7 +11,7 @@ from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Names, Node, Value, Vector, gather_names
 from marrow.graph.nodes.procedural import compile_procedural, target_space
 from marrow.graph.spring_plan import plan_springs
-from marrow.graph.spring_sets import SpringSet, own_springs
+from marrow.graph.spring_sets import SpringSet, chain_joints, collider_of, own_springs
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
 from marrow.kernels.operations.springs import SPRING_SET
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
     from marrow.graph.placeholder import Requirements
 
-__all__ = ["SpringChain", "SpringCollider", "Springs"]
+__all__ = ["SpringChain", "SpringCollider", "Springs", "swings"]
 
 
 class SpringCollider(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -125,11 +125,19 @@ class Springs(Node, frozen=True):
 
 
 def named_springs(node: Springs, c: Compiler, path: str) -> SpringSet:
-    from marrow.graph.spring_sets import chain_joints, collider_of
-
+    """The chains and colliders of a node."""
     colliders = [collider_of(c, k, f"{path}.colliders[{n}]") for n, k in enumerate(node.colliders)]
     joints = []
     for n, chain in enumerate(node.chains or ()):
         given = SpringChain(chain) if isinstance(chain, str) else chain
         joints += chain_joints(c, node, given, len(colliders), f"{path}.chains[{n}]")
     return SpringSet(tuple(joints), tuple(colliders), ())
+
+
+def swings(node: AnyNode) -> bool:
+    """Whether a tree of nodes has springs."""
+    if isinstance(node, str):
+        return False
+    if type(node).expand is not Node.expand:
+        return swings(node.expand())
+    return isinstance(node, Springs) or any(swings(below.node) for below in node.children())
