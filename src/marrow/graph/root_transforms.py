@@ -106,16 +106,14 @@ def refresh(control: GraphControl) -> None:
         header[:, 9], header[:, 10] = ticks(state.instances["clock"], state.instances["since"])
         header[:, 2:5] = quaternion.rotate(back, state.placed[:, :3] - state.place[:, :3])
         header[:, 5:9] = quaternion.multiply(back, state.placed[:, 3:])
-    for vector in compiled.world_vectors:
-        given = np.stack(
-            [
-                state.values[:, ref]
-                if ref >= 0
-                else np.full(control.count, compiled.tables.constants[-1 - ref])
-                for ref in vector.refs
-            ],
-            axis=1,
-        )
+    if not compiled.world_vectors:
+        return
+    given = np.empty((control.count, len(compiled.world_vectors), 3))
+    for k, vector in enumerate(compiled.world_vectors):
+        for c, ref in enumerate(vector.refs):
+            given[:, k, c] = state.values[:, ref] if ref >= 0 else compiled.tables.constants[-1 - ref]
         if not vector.direction:
-            given = given - state.place[:, :3]
-        vectors[:, vector.column : vector.column + 3] = quaternion.rotate(back, given)
+            given[:, k] -= state.place[:, :3]
+    turned = quaternion.rotate(back[:, None], given)
+    for k, vector in enumerate(compiled.world_vectors):
+        vectors[:, vector.column : vector.column + 3] = turned[:, k]

@@ -134,28 +134,28 @@ def _pushed(e: Any, g: Any, at: Any, tail: list[Any], out: list[Any], hit: Any) 
     """Puts down tails that were hit and moved to `out`, as far from their joints as before."""
     head, reach = _rows(e, g, at, HEAD, 3), e.load(g, e.at(at, 16 * REACH))
     way = [o - h for o, h in zip(out, head)]
-    size = reach * e.inverse_length(e.dot(way, way))
+    size = reach / e.sqrt(e.dot(way, way))
     _put(e, g, at, TAIL, [e.select(hit, e.fma(size, w, h), t) for w, h, t in zip(way, head, tail)])
 
 
 def emit_collide(e: Any, g: Any, at: Any, kept: Any, c: Any, floats: Any, f: Any, m: Any) -> None:
-    """Out of a sphere or capsule at `c` (its place, the way to its other end), or back into it: `f` has its radius and side; `m`
-    the radius of each joint, far below zero where the collider is none of its own."""
+    """Out of a sphere or capsule at `c` (its place, the way to its other end, one over the square of that or 0), or back into it: `f` has
+    its radius and side; `m` the radius of each joint, far below zero where the collider is none of its own."""
     tail, here, way = _rows(e, g, at, TAIL, 3), _numbers(e, kept, c, 3), _numbers(e, kept, e.at(c, 3), 3)
     radius, side = _numbers(e, floats, f, 2)
     away = [t - p for t, p in zip(tail, here)]
-    along, whole = e.dot(way, away), e.dot(way, way)
-    none = whole.compare("==", 0.0)
-    share = along / e.select(none, e.splat(1.0), whole)
+    share = e.dot(way, away) * e.broadcast(kept, e.at(c, 6))
     share = e.select(share.compare(">", 0.0), share, e.splat(0.0))
     share = e.select(share.compare("<", 1.0), share, e.splat(1.0))
-    share = e.select(none, e.splat(0.0), share)
     away = [e.fnma(share, w, a) for w, a in zip(way, away)]
     squared = e.dot(away, away)
-    depth = side * (e.sqrt(squared) - radius) - e.load(floats, m)
-    push = -(depth * side * e.inverse_length(squared))
-    out = [e.fma(push, a, t) for a, t in zip(away, tail)]
-    _pushed(e, g, at, tail, out, depth.compare("<", 0.0))
+    distance = e.sqrt(squared)
+    depth = side * (distance - radius) - e.load(floats, m)
+    push = (depth * side) / distance
+    out = [e.fnma(push, a, t) for a, t in zip(away, tail)]
+    # In its very middle there is no way out.
+    hit = e.select(squared.compare(">", 0.0), depth, e.splat(0.0)).compare("<", 0.0)
+    _pushed(e, g, at, tail, out, hit)
 
 
 def emit_collide_plane(e: Any, g: Any, at: Any, kept: Any, c: Any, floats: Any, m: Any) -> None:

@@ -49,6 +49,8 @@ __all__ = ["SPRINGS", "SPRING_SET", "WORLD_VECTORS", "kept_size"]
 WORLD_VECTORS = 12
 """The axes of the world and the wind, in model space."""
 BLOCK_STATE, BLOCK_CONSTANTS = 96, 256
+SINGLE = 10
+"""Whole numbers of the constants that there is one of."""
 HEAD = 16
 """Where in a half of what is kept the tails begin."""
 FRAME = 8
@@ -60,6 +62,7 @@ MOST_STEPS = 240
 """Steps of one update: of a longer one the last."""
 JUMP, FAST = 1.0, 30.0
 """Who goes further in an update than so many metres, and so many a second, has been put there: its springs go with it."""
+THIRD = 1.0 / 3.0
 SPIN, FASTEST_SPIN = 1.0, 30.0
 """The same for turns, in radians."""
 
@@ -156,7 +159,7 @@ def frame_rotation(slots, at):
 
 
 def scale_of(rows, top, Jp, j):
-    return (rows[top + 7 * Jp + j] + rows[top + 8 * Jp + j] + rows[top + 9 * Jp + j]) / 3.0
+    return (rows[top + 7 * Jp + j] + rows[top + 8 * Jp + j] + rows[top + 9 * Jp + j]) * THIRD
 
 
 def pose_frame(work, top, at, k, slots, to):
@@ -221,51 +224,85 @@ def place_collider(work, n, at, k, room):
             way = (size * way[0], size * way[1], size * way[2])
     kept[to], kept[to + 1], kept[to + 2] = here[0], here[1], here[2]
     kept[to + 3], kept[to + 4], kept[to + 5] = way[0], way[1], way[2]
+    whole = way[0] * way[0] + way[1] * way[1] + way[2] * way[2]
+    kept[to + 6] = 1.0 / whole if whole > 1e-30 else 0.0
 
 
-def gather(work, top, at, b):
-    """What the joints of a block hang on, their own translations and scales, and their centers, in rows of 16."""
-    springs, rows, Jp, slots, g = SPRING_SET(work, at), work.stack, work.Jp, work.local, work.model
-    centers = springs.lists[b, 2] != 0
+def gather(work, top, joints, parents):
+    """What the joints of a block hang on, and their own translations and scales, in rows of 16. Their numbers lie at `joints`, those of the
+    slots they hang on at `parents`."""
+    rows, Jp, slots, g, ints = work.stack, work.Jp, work.local, work.model, work.ints
     for lane in range(16):
-        j, above = springs.lane_joint[b, lane], springs.lane_parent[b, lane]
+        j, above = max(ints[joints + lane], 0), FRAME * ints[parents + lane]
         if above >= 0:
-            for c in range(8):
-                g[16 * c + lane] = slots[FRAME * above + c]
+            g[lane], g[16 + lane], g[32 + lane] = slots[above], slots[above + 1], slots[above + 2]
+            g[48 + lane], g[64 + lane] = slots[above + 3], slots[above + 4]
+            g[80 + lane], g[96 + lane] = slots[above + 5], slots[above + 6]
+            g[112 + lane] = slots[above + 7]
         else:
-            for c in range(6):
-                g[16 * c + lane] = 0.0
+            g[lane], g[16 + lane], g[32 + lane] = 0.0, 0.0, 0.0
+            g[48 + lane], g[64 + lane], g[80 + lane] = 0.0, 0.0, 0.0
             g[96 + lane], g[112 + lane] = 1.0, 1.0
+        at = top + j
+        g[128 + lane], g[144 + lane], g[160 + lane] = rows[at], rows[at + Jp], rows[at + 2 * Jp]
+        g[176 + lane] = (rows[at + 7 * Jp] + rows[at + 8 * Jp] + rows[at + 9 * Jp]) * THIRD
+
+
+def gather_centers(work, centers):
+    """The frames of the centers of a block, in rows of 16 behind the slots."""
+    slots, ints, first = work.local, work.ints, FRAME * work.Jp
+    for lane in range(16):
+        center, to = FRAME * ints[centers + lane], first + lane
+        for c in range(8):
+            slots[to + 16 * c] = slots[center + c] if center >= 0 else (1.0 if c > 5 else 0.0)
+
+
+def scatter(work, top, joints, places, last, weight):
+    """Puts the frames of the joints of a block into their slots; in the `last` pass turns them in the pose."""
+    rows, Jp, slots, g, ints = work.stack, work.Jp, work.local, work.model, work.ints
+    for lane in range(16):
+        j, to = ints[joints + lane], FRAME * ints[places + lane]
         if j >= 0:
-            g[128 + lane], g[144 + lane], g[160 + lane] = rows[top + j], rows[top + Jp + j], rows[top + 2 * Jp + j]
-            g[176 + lane] = scale_of(rows, top, Jp, j)
-        else:
-            g[128 + lane], g[144 + lane], g[160 + lane], g[176 + lane] = 0.0, 0.0, 0.0, 1.0
-        if centers:
-            center = springs.lane_center[b, lane]
-            to = FRAME * Jp + lane
-            for c in range(8):
-                slots[to + 16 * c] = slots[FRAME * center + c] if center >= 0 else (1.0 if c > 5 else 0.0)
+            slots[to], slots[to + 1], slots[to + 2] = g[lane], g[16 + lane], g[32 + lane]
+            slots[to + 3], slots[to + 4] = g[48 + lane], g[64 + lane]
+            slots[to + 5], slots[to + 6] = g[80 + lane], g[96 + lane]
+            slots[to + 7] = g[224 + lane]
+            if last:
+                if weight < 1.0:
+                    q = (g[112 + lane], g[128 + lane], g[144 + lane], g[160 + lane])
+                    put_rotation(rows, top, Jp, j, q, weight)
+                else:
+                    at = top + 3 * Jp + j
+                    rows[at], rows[at + Jp] = g[112 + lane], g[128 + lane]
+                    rows[at + 2 * Jp], rows[at + 3 * Jp] = g[144 + lane], g[160 + lane]
 
 
 def solve(work, n, top, at, state, room, part, keeps, last, weight):
     """One pass over all blocks from the tails at `state`: a whole step (`part` 1), a part of one, or at rest (below zero). `keeps` the
     tails; the `last` pass turns the joints of the pose."""
-    springs, kept, slots, g, vectors = SPRING_SET(work, at), work.memory[n], work.local, work.model, work.vectors[n]
-    rows, Jp, floats, hangs = work.stack, work.Jp, work.floats, work.local
-    constants, centers = work.ints[at], FRAME * Jp
-    shapes = constants + BLOCK_CONSTANTS * springs.blocks
-    radii = shapes + FRAME * springs.colliders
+    springs, kept, g, vectors = SPRING_SET(work, at), work.memory[n], work.model, work.vectors[n]
+    floats, hangs, ints, centers = work.floats, work.local, work.ints, FRAME * work.Jp
+    blocks, frames, colliders, world = springs.blocks, springs.frames, springs.colliders, springs.vectors
+    # Fields lie one behind the other (`SPRING_SET`): read so they cost less.
+    lane, constants = at + 1 + SINGLE, ints[at]
+    lists = lane + 64 * blocks
+    touched = lists + 3 * (blocks + frames)
+    hits = touched + 3 * colliders
+    shapes = constants + BLOCK_CONSTANTS * blocks
+    radii = shapes + FRAME * colliders
     f, c = springs.inputs, 0
-    for b in range(springs.blocks):
-        while f < springs.frames and springs.frame[f, 2] <= b:
-            pose_frame(work, top, at, f, slots, FRAME * f)
+    for b in range(blocks):
+        while f < frames and springs.frame[f, 2] <= b:
+            pose_frame(work, top, at, f, hangs, FRAME * f)
             f += 1
-        while c < springs.colliders and springs.collider[c, 2] <= b:
+        while c < colliders and ints[touched + 3 * c + 2] <= b:
             place_collider(work, n, at, c, room)
             c += 1
-        gather(work, top, at, b)
-        k, s, centered = constants + BLOCK_CONSTANTS * b, state + BLOCK_STATE * b, springs.lists[b, 2] != 0
+        joints, places = lane + 16 * b, lane + 16 * (blocks + b)
+        gather(work, top, joints, lane + 16 * (2 * blocks + b))
+        k, s, centered = constants + BLOCK_CONSTANTS * b, state + BLOCK_STATE * b, ints[lists + 3 * b + 2] != 0
+        if centered:
+            gather_centers(work, lane + 16 * (3 * blocks + b))
         if part < 0.0:
             if centered:
                 settle_centered(g, 0, hangs, centers, floats, k, kept, s)
@@ -273,12 +310,13 @@ def solve(work, n, top, at, state, room, part, keeps, last, weight):
                 settle(g, 0, hangs, centers, floats, k, kept, s)
         else:
             if centered:
-                begin_centered(g, 0, hangs, centers, floats, k, kept, s, vectors, springs.vectors, 1.0 / TICKS, part)
+                begin_centered(g, 0, hangs, centers, floats, k, kept, s, vectors, world, 1.0 / TICKS, part)
             else:
-                begin(g, 0, hangs, centers, floats, k, kept, s, vectors, springs.vectors, 1.0 / TICKS, part)
-            for h in range(springs.lists[b, 0], springs.lists[b, 0] + springs.lists[b, 1]):
-                hit = springs.hit[h]
-                if springs.collider[hit, 1] != 0:
+                begin(g, 0, hangs, centers, floats, k, kept, s, vectors, world, 1.0 / TICKS, part)
+            first = ints[lists + 3 * b]
+            for h in range(first, first + ints[lists + 3 * b + 1]):
+                hit = ints[hits + h]
+                if ints[touched + 3 * hit + 1] != 0:
                     collide_plane(g, 0, kept, room + FRAME * hit, floats, radii + 16 * h)
                 else:
                     collide(g, 0, kept, room + FRAME * hit, floats, shapes + FRAME * hit + 6, radii + 16 * h)
@@ -288,19 +326,7 @@ def solve(work, n, top, at, state, room, part, keeps, last, weight):
                     keep_centered(g, 0, hangs, centers, floats, k, kept, s)
                 else:
                     keep(g, 0, hangs, centers, floats, k, kept, s)
-        for lane in range(16):
-            j, to = springs.lane_joint[b, lane], FRAME * springs.lane_slot[b, lane]
-            if j >= 0:
-                for d in range(7):
-                    slots[to + d] = g[16 * d + lane]
-                slots[to + 7] = g[224 + lane]
-                if last:
-                    q = (g[112 + lane], g[128 + lane], g[144 + lane], g[160 + lane])
-                    if weight < 1.0:
-                        put_rotation(rows, top, Jp, j, q, weight)
-                    else:
-                        for d in range(4):
-                            rows[top + (3 + d) * Jp + j] = q[d]
+        scatter(work, top, joints, places, last, weight)
 
 
 def gone_along(vectors, header, dt):
