@@ -91,13 +91,14 @@ def _pinned(e: Any, head: list[Any], reach: Any, way: list[Any], aim: list[Any])
     return [h + w for h, w in zip(head, way)]
 
 
-def emit_settle(centered: bool, e: Any, g: Any, at: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any) -> None:
+def emit_settle(centered: bool, e: Any, i: Any, g: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any) -> None:
     """Joints at rest: their tails are where the pose of their parents has them, and stand still."""
-    head, reach, aim, base = _stand(e, g, at, floats, k)
+    c, k, s = e.plus(c, i), e.plus(k, i), e.plus(s, i)
+    head, reach, aim, base = _stand(e, g, i, floats, k)
     tail = [h + a * reach for h, a in zip(head, aim)]
     rest = _rows(e, floats, k, REST, 4)
-    _put(e, g, at, WORLD, base)
-    _put(e, g, at, LOCAL, rest)
+    _put(e, g, i, WORLD, base)
+    _put(e, g, i, LOCAL, rest)
     tail = _chosen(e, centered, centers, c, floats, k, tail)
     _put(e, kept, s, 0, [*tail, *tail])
 
@@ -111,11 +112,12 @@ def _chosen(e: Any, centered: bool, centers: Any, c: Any, floats: Any, k: Any, t
 
 
 def emit_begin(
-    centered: bool, e: Any, g: Any, at: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any, vectors: Any, v: Any, h: Any, part: Any
+    centered: bool, e: Any, i: Any, g: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any, vectors: Any, v: Any, h: Any, part: Any
 ) -> None:  # fmt: skip
     """Where tails would go in `part` of a step of `h` seconds: on as they went, back to where they are at rest, down, with the wind; and
     as far from their joints as they are. From `v` on the vectors have the axes of the world and the wind, in model space."""
-    head, reach, aim, _ = _stand(e, g, at, floats, k)
+    c, k, s = e.plus(c, i), e.plus(k, i), e.plus(s, i)
+    head, reach, aim, _ = _stand(e, g, i, floats, k)
     now, before = _rows(e, kept, s, 0, 3), _rows(e, kept, s, 3, 3)
     left, stiffness = e.load(floats, e.at(k, 16 * INERTIA)), e.load(floats, e.at(k, 16 * STIFFNESS))
     gravity, world = _rows(e, floats, k, GRAVITY, 3), _numbers(e, vectors, v, 12)
@@ -127,7 +129,7 @@ def emit_begin(
     for a in range(3):
         force = e.dot(gravity, [world[3 * b + a] for b in range(3)], world[9 + a] * seconds)
         tail[a] = e.fma(part, e.fma(stiffness, aim[a], force), tail[a])
-    _put(e, g, at, TAIL, _pinned(e, head, reach, [t - p for t, p in zip(tail, head)], aim))
+    _put(e, g, i, TAIL, _pinned(e, head, reach, [t - p for t, p in zip(tail, head)], aim))
 
 
 def _pushed(e: Any, g: Any, at: Any, tail: list[Any], out: list[Any], hit: Any) -> None:
@@ -138,10 +140,10 @@ def _pushed(e: Any, g: Any, at: Any, tail: list[Any], out: list[Any], hit: Any) 
     _put(e, g, at, TAIL, [e.select(hit, e.fma(size, w, h), t) for w, h, t in zip(way, head, tail)])
 
 
-def emit_collide(e: Any, g: Any, at: Any, kept: Any, c: Any, floats: Any, f: Any, m: Any) -> None:
+def emit_collide(e: Any, i: Any, g: Any, kept: Any, c: Any, floats: Any, f: Any, m: Any) -> None:
     """Out of a sphere or capsule at `c` (its place, the way to its other end, one over the square of that or 0), or back into it: `f` has
     its radius and side; `m` the radius of each joint, far below zero where the collider is none of its own."""
-    tail, here, way = _rows(e, g, at, TAIL, 3), _numbers(e, kept, c, 3), _numbers(e, kept, e.at(c, 3), 3)
+    tail, here, way = _rows(e, g, i, TAIL, 3), _numbers(e, kept, c, 3), _numbers(e, kept, e.at(c, 3), 3)
     radius, side = _numbers(e, floats, f, 2)
     away = [t - p for t, p in zip(tail, here)]
     share = e.dot(way, away) * e.broadcast(kept, e.at(c, 6))
@@ -150,33 +152,34 @@ def emit_collide(e: Any, g: Any, at: Any, kept: Any, c: Any, floats: Any, f: Any
     away = [e.fnma(share, w, a) for w, a in zip(way, away)]
     squared = e.dot(away, away)
     distance = e.sqrt(squared)
-    depth = side * (distance - radius) - e.load(floats, m)
+    depth = side * (distance - radius) - e.load(floats, e.plus(m, i))
     push = (depth * side) / distance
     out = [e.fnma(push, a, t) for a, t in zip(away, tail)]
     # In its very middle there is no way out.
     hit = e.select(squared.compare(">", 0.0), depth, e.splat(0.0)).compare("<", 0.0)
-    _pushed(e, g, at, tail, out, hit)
+    _pushed(e, g, i, tail, out, hit)
 
 
-def emit_collide_plane(e: Any, g: Any, at: Any, kept: Any, c: Any, floats: Any, m: Any) -> None:
+def emit_collide_plane(e: Any, i: Any, g: Any, kept: Any, c: Any, floats: Any, m: Any) -> None:
     """Out of the half space below a plane at `c` (a place on it, its normal)."""
-    tail, here, normal = _rows(e, g, at, TAIL, 3), _numbers(e, kept, c, 3), _numbers(e, kept, e.at(c, 3), 3)
-    depth = e.dot([t - p for t, p in zip(tail, here)], normal) - e.load(floats, m)
+    tail, here, normal = _rows(e, g, i, TAIL, 3), _numbers(e, kept, c, 3), _numbers(e, kept, e.at(c, 3), 3)
+    depth = e.dot([t - p for t, p in zip(tail, here)], normal) - e.load(floats, e.plus(m, i))
     out = [e.fnma(depth, n, t) for n, t in zip(normal, tail)]
-    _pushed(e, g, at, tail, out, depth.compare("<", 0.0))
+    _pushed(e, g, i, tail, out, depth.compare("<", 0.0))
 
 
-def emit_finish(e: Any, g: Any, at: Any, floats: Any, k: Any) -> None:
+def emit_finish(e: Any, i: Any, g: Any, floats: Any, k: Any) -> None:
     """No further from where they are at rest than joints may turn; the shortest turns that bring tails there."""
-    head, reach, aim = _rows(e, g, at, HEAD, 3), e.load(g, e.at(at, 16 * REACH)), _rows(e, g, at, AIM, 3)
-    base, tail = _rows(e, g, at, BASE, 4), _rows(e, g, at, TAIL, 3)
+    k = e.plus(k, i)
+    head, reach, aim = _rows(e, g, i, HEAD, 3), e.load(g, e.at(i, 16 * REACH)), _rows(e, g, i, AIM, 3)
+    base, tail = _rows(e, g, i, BASE, 4), _rows(e, g, i, TAIL, 3)
     cosine, sine = e.load(floats, e.at(k, 16 * COSINE)), e.load(floats, e.at(k, 16 * SINE))
     way = e.unit([t - h for t, h in zip(tail, head)])
     near = e.dot(way, aim)
     aside = e.unit([e.fnma(near, a, w) for w, a in zip(way, aim)])
     over = near.compare("<", cosine)
     way = [e.select(over, e.fma(sine, s, cosine * a), w) for s, a, w in zip(aside, aim, way)]
-    _put(e, g, at, TAIL, [e.select(over, e.fma(reach, w, h), t) for w, h, t in zip(way, head, tail)])
+    _put(e, g, i, TAIL, [e.select(over, e.fma(reach, w, h), t) for w, h, t in zip(way, head, tail)])
     # In the frame that the joint has at rest.
     axis, rest = _rows(e, floats, k, AXIS, 3), _rows(e, floats, k, REST, 4)
     way = _turned(e, [-base[0], -base[1], -base[2], base[3]], way)
@@ -189,19 +192,21 @@ def emit_finish(e: Any, g: Any, at: Any, floats: Any, k: Any) -> None:
     turn = e.unit([e.select(back, s, t) for s, t in zip([*spare, zero], turn)])
     none = e.dot(turn, turn).compare("==", 0.0)
     turn[3] = e.select(none, e.splat(1.0), turn[3])
-    _put(e, g, at, WORLD, e.multiply_quaternions(base, turn))
-    _put(e, g, at, LOCAL, e.multiply_quaternions(rest, turn))
+    _put(e, g, i, WORLD, e.multiply_quaternions(base, turn))
+    _put(e, g, i, LOCAL, e.multiply_quaternions(rest, turn))
 
 
-def emit_keep(centered: bool, e: Any, g: Any, at: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any) -> None:
+def emit_keep(centered: bool, e: Any, i: Any, g: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any) -> None:
     """Keeps tails for the next step, and where they were before this one."""
-    tail = _chosen(e, centered, centers, c, floats, k, _rows(e, g, at, TAIL, 3))
+    c, k, s = e.plus(c, i), e.plus(k, i), e.plus(s, i)
+    tail = _chosen(e, centered, centers, c, floats, k, _rows(e, g, i, TAIL, 3))
     _put(e, kept, s, 0, [*tail, *_rows(e, kept, s, 0, 3)])
 
 
-def emit_move(e: Any, kept: Any, a: Any, b: Any, floats: Any, k: Any, v: Any, moves: Any) -> None:
+def emit_move(e: Any, i: Any, kept: Any, a: Any, b: Any, floats: Any, k: Any, v: Any, moves: Any) -> None:
     """Tails of the update before (at `a`), in the model space of this one (at `b`): those that swing in a center stay. From `v` on
     `moves` has what leads there: translation and rotation."""
+    a, b, k = e.plus(a, i), e.plus(b, i), e.plus(k, i)
     shift, turn = _numbers(e, moves, v, 3), _numbers(e, moves, e.at(v, 3), 4)
     free = e.load(floats, e.at(k, 16 * FREE)).compare(">", 0.0)
     for first in (0, 3):

@@ -305,27 +305,27 @@ def solve(work, n, top, at, state, room, part, keeps, last, weight):
             gather_centers(work, lane + 16 * (3 * blocks + b))
         if part < 0.0:
             if centered:
-                settle_centered(g, 0, hangs, centers, floats, k, kept, s)
+                settle_centered.each(0, 16, 16, g, hangs, centers, floats, k, kept, s)
             else:
-                settle(g, 0, hangs, centers, floats, k, kept, s)
+                settle.each(0, 16, 16, g, hangs, centers, floats, k, kept, s)
         else:
             if centered:
-                begin_centered(g, 0, hangs, centers, floats, k, kept, s, vectors, world, 1.0 / TICKS, part)
+                begin_centered.each(0, 16, 16, g, hangs, centers, floats, k, kept, s, vectors, world, 1.0 / TICKS, part)
             else:
-                begin(g, 0, hangs, centers, floats, k, kept, s, vectors, world, 1.0 / TICKS, part)
+                begin.each(0, 16, 16, g, hangs, centers, floats, k, kept, s, vectors, world, 1.0 / TICKS, part)
             first = ints[lists + 3 * b]
             for h in range(first, first + ints[lists + 3 * b + 1]):
                 hit = ints[hits + h]
                 if ints[touched + 3 * hit + 1] != 0:
-                    collide_plane(g, 0, kept, room + FRAME * hit, floats, radii + 16 * h)
+                    collide_plane.each(0, 16, 16, g, kept, room + FRAME * hit, floats, radii + 16 * h)
                 else:
-                    collide(g, 0, kept, room + FRAME * hit, floats, shapes + FRAME * hit + 6, radii + 16 * h)
-            finish(g, 0, floats, k)
+                    collide.each(0, 16, 16, g, kept, room + FRAME * hit, floats, shapes + FRAME * hit + 6, radii + 16 * h)
+            finish.each(0, 16, 16, g, floats, k)
             if keeps:
                 if centered:
-                    keep_centered(g, 0, hangs, centers, floats, k, kept, s)
+                    keep_centered.each(0, 16, 16, g, hangs, centers, floats, k, kept, s)
                 else:
-                    keep(g, 0, hangs, centers, floats, k, kept, s)
+                    keep.each(0, 16, 16, g, hangs, centers, floats, k, kept, s)
         scatter(work, top, joints, places, last, weight)
 
 
@@ -383,7 +383,7 @@ def run_springs(work, n, top, at, time, weight):
         turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
     put_frame(kept, moves, shift, turn, 1.0)
     for b in range(blocks):
-        move_tails(kept, old + HEAD + BLOCK_STATE * b, new + HEAD + BLOCK_STATE * b, work.floats, work.ints[at] + BLOCK_CONSTANTS * b, moves, kept)
+        move_tails.each(0, 16, 16, kept, old + HEAD + BLOCK_STATE * b, new + HEAD + BLOCK_STATE * b, work.floats, work.ints[at] + BLOCK_CONSTANTS * b, moves, kept)
     for k in range(springs.inputs):
         was, to, now = old + inputs + INPUT * k, moved + INPUT * k, here + INPUT * k
         p = turned(turn, frame_place(kept, was))
