@@ -99,7 +99,11 @@ def motion(rng: np.random.Generator, body: int, rest: Any) -> dict[str, Any]:
     t = np.arange(SECONDS * RATE + 1)[:, None] / RATE
 
     def waves(width: int, size: float) -> Any:
-        speed, phase, much = rng.uniform(0.3, 7, (3, width)), rng.uniform(0, 6.3, (3, width)), rng.normal(size=(3, width))
+        speed, phase, much = (
+            rng.uniform(0.3, 7, (3, width)),
+            rng.uniform(0, 6.3, (3, width)),
+            rng.normal(size=(3, width)),
+        )
         return size * sum(m / (1 + s) * np.sin(s * t + p) for s, p, m in zip(speed, phase, much))
 
     turn = rotation_of(waves(3, 0.8))
@@ -115,7 +119,11 @@ def character(made: dict[str, Any]) -> mw.Character:
     """The same as a character whose file has springs."""
     J = len(made["parents"])
     rest = mw.Pose.identity(J)
-    rest.translation[:], rest.rotation[:], rest.scale[:] = made["translation"], made["rotation"], made["scale"]
+    rest.translation[:], rest.rotation[:], rest.scale[:] = (
+        made["translation"],
+        made["rotation"],
+        made["scale"],
+    )
     skeleton = mw.Skeleton(tuple(f"j{k}" for k in range(J)), made["parents"], rest)
     times = np.arange(len(made["places"])) / RATE
     tracks = [
@@ -167,12 +175,16 @@ def reference(worlds: list[dict[str, Any]], folder: Path, *options: str) -> list
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, help="where three and @pixiv/three-vrm-springbone are installed")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--rates", action="store_true", help="rates of updates against each other instead")
-    parser.add_argument("--as-published", action="store_true", help="lengths as the published package measures them")
+    parser.add_argument(
+        "--as-published", action="store_true", help="lengths as the published package measures them"
+    )
     options = parser.parse_args()
     errors = []
     for first in range(options.first, options.first + options.count, 20):
@@ -180,7 +192,9 @@ def main() -> int:
         if options.rates:
             errors += [worst_rate(w) for w in worlds]
             continue
-        for made, theirs in zip(worlds, reference(worlds, options.folder, *["--as-published"] * options.as_published)):
+        for made, theirs in zip(
+            worlds, reference(worlds, options.folder, *["--as-published"] * options.as_published)
+        ):
             ours = played(made, np.arange(1, SECONDS * RATE + 1) / RATE)[EVERY - 1 :: EVERY]
             a, b = bones(made).T
             length = np.linalg.norm(theirs[:, b] - theirs[:, a], axis=-1)
@@ -189,7 +203,9 @@ def main() -> int:
     found = np.array(errors)
     unit = "m" if options.rates else "of a bone"
     order = np.argsort(found)[::-1][:8]
-    print(f"{len(found)} worlds: median {np.median(found):.2g}, 99 % {np.quantile(found, 0.99):.2g}, worst {found.max():.2g} {unit}")
+    print(
+        f"{len(found)} worlds: median {np.median(found):.2g}, 99 % {np.quantile(found, 0.99):.2g}, worst {found.max():.2g} {unit}"
+    )
     print("worst:", ", ".join(f"{options.first + k}: {found[k]:.2g}" for k in order))
     return int(found.max() > (1e-3 if options.rates else 1e-4))
 

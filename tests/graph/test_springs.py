@@ -59,7 +59,9 @@ def test_all_rates_of_updates_come_to_the_same(rate):
     moments = np.arange(1, 25) / 6
     times = np.arange(1, 4 * rate + 1) / rate
     if not rate:
-        times = np.unique(np.concatenate([np.cumsum(np.random.default_rng(3).uniform(0.002, 0.04, 190)), moments]))
+        times = np.unique(
+            np.concatenate([np.cumsum(np.random.default_rng(3).uniform(0.002, 0.04, 190)), moments])
+        )
         times = times[times < 4.0 + 1e-9]
 
     def seen(times):
@@ -174,9 +176,7 @@ def test_updates_at_half_the_rate_swing_as_far():
 
 def test_broken_poses_do_not_stay():
     bones = puppet(sway)
-    overrides = Graph(
-        Springs(mw.graph.JointOverride("move", ("head",), name="head"), ("hair0",))
-    )
+    overrides = Graph(Springs(mw.graph.JointOverride("move", ("head",), name="head"), ("hair0",)))
     animator = mw.Animator(bones, overrides)
     animator.update(1 / 60)
     memory = animator._runtime.store.memory
@@ -210,7 +210,10 @@ def test_joints_without_length_and_colliders_of_their_own_chain_are_left_out():
         (Springs("move", ("hair0",), drag=2.0), "root.drag: expected from 0 to 1"),
         (Springs("move", (SpringChain("hair0", stiffness=-1.0),)), r"chains\[0\].stiffness"),
         (Springs("move", (SpringChain("hair0", colliders=(1,)),)), "there is no collider 1"),
-        (Springs("move", ("hair0",), colliders=(SpringCollider("head", normal=(0, 0, 0)),)), "expected a direction"),
+        (
+            Springs("move", ("hair0",), colliders=(SpringCollider("head", normal=(0, 0, 0)),)),
+            "expected a direction",
+        ),
     ],
 )
 def test_mistakes_are_told_with_their_place(node, words):
@@ -220,7 +223,9 @@ def test_mistakes_are_told_with_their_place(node, words):
 
 def test_graphs_with_springs_are_written_and_read(tmp_path):
     chain = SpringChain(("hair0", "hair1"), stiffness=2.0, end=0.05)
-    graph = Graph(Springs("move", (chain, "hair2"), colliders=(SpringCollider("head", 0.1, tail=(0, 0.1, 0)),)))
+    graph = Graph(
+        Springs("move", (chain, "hair2"), colliders=(SpringCollider("head", 0.1, tail=(0, 0.1, 0)),))
+    )
     mw.save_graph(graph, tmp_path / "hair.json")
     assert mw.load_graph(tmp_path / "hair.json") == graph
 

@@ -72,7 +72,10 @@ class Swing:
         )
         self.memory = np.zeros((1, self.plan.kept), np.float32)
         self.springs = Springs(list(self.plan.joints), list(self.plan.colliders))
-        self.springs.axes, self.springs.wind = quaternion.to_matrix(unit(rng.normal(size=4))), rng.normal(size=3)
+        self.springs.axes, self.springs.wind = (
+            quaternion.to_matrix(unit(rng.normal(size=4))),
+            rng.normal(size=3),
+        )
 
     def update(self, stamp, time, dt, steps, part):
         """One update; the pose row of the kernel, and the rotations of the reference."""
@@ -84,7 +87,9 @@ class Swing:
         program = [(op.SAMPLE, 1, time, 1.0), (op.SPRINGS, self.index, 0.0, 1.0)]
         rows = np.empty((1, self.bank.layout.size), np.float32)
         ops = np.array(program, OPERATION)
-        self.evaluator.run(PoseProgram(np.array([0, 2]), ops, 1), memory=self.memory, vectors=vectors, pose=rows)
+        self.evaluator.run(
+            PoseProgram(np.array([0, 2]), ops, 1), memory=self.memory, vectors=vectors, pose=rows
+        )
         return program, rows
 
     def reference(self, memory):
@@ -96,7 +101,16 @@ class Swing:
         return ReferenceWorld(sample, np.zeros((1, 1)), self.skeleton.parents, memory, constants)
 
 
-UPDATES = [(1 / 60, 1, 0.0), (1 / 60, 1, 0.0), (1 / 144, 0, 0.4), (1 / 144, 0, 0.8), (1 / 30, 2, 0.8), (0.0, 0, 0.8), (0.047, 3, 0.6), (0.3, 18, 0.6)]
+UPDATES = [
+    (1 / 60, 1, 0.0),
+    (1 / 60, 1, 0.0),
+    (1 / 144, 0, 0.4),
+    (1 / 144, 0, 0.8),
+    (1 / 30, 2, 0.8),
+    (0.0, 0, 0.8),
+    (0.047, 3, 0.6),
+    (0.3, 18, 0.6),
+]
 """Seconds, the ticks in them, and the part of the next."""
 
 
@@ -108,7 +122,9 @@ def test_updates_follow_the_specification(seed):
         program, rows = swing.update(stamp, time, dt, steps, part)
         key = ("springs", swing.index)
         kept[key] = {"old": kept[key]["new"]} if key in kept else {}
-        expected = run_reference([tuple(o) for o in np.array(program, OPERATION).tolist()], swing.reference(kept))
+        expected = run_reference(
+            [tuple(o) for o in np.array(program, OPERATION).tolist()], swing.reference(kept)
+        )
         (q,) = swing.bank.layout.unpack(rows)[1]
         np.testing.assert_allclose(np.abs((q * expected[1]).sum(-1)), 1, atol=2e-5, err_msg=f"update {stamp}")
 
@@ -133,7 +149,9 @@ def test_blocks_are_filled_with_joints_that_do_not_wait_for_each_other():
     rest.translation[1:, 1] = -0.1
     bones = mw.Skeleton(tuple(map(str, range(len(parents)))), parents, rest)
     springs = [
-        SwingingJoint(6 * c + k, np.array([0, -0.1, 0]), np.array([0, 0, 0, 1.0])) for c in range(20) for k in range(1, 6)
+        SwingingJoint(6 * c + k, np.array([0, -0.1, 0]), np.array([0, 0, 0, 1.0]))
+        for c in range(20)
+        for k in range(1, 6)
     ]
     plan = plan_springs(bones, springs, [])
     assert plan.fields["blocks"] == 7 and plan.dropped == ()

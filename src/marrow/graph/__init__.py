@@ -69,6 +69,7 @@ from marrow.graph.nodes import (
 )
 from marrow.graph.pose_program import PoseProgram
 from marrow.graph.results import Events, EventWindow, RootMotionDelta
+from marrow.graph.spring_baking import bake_springs
 from marrow.graph.warp_targets import WarpTarget
 
 __all__ = [
@@ -148,6 +149,7 @@ __all__ = [
     "Use",
     "WarpTarget",
     "WarpTo",
+    "bake_springs",
     "compile_graph",
     "known_nodes",
     "load_graph",

@@ -430,6 +430,7 @@ class Compiler:
                 readonly(np.array(self.ints, np.int32)),
                 readonly(np.array(self.floats, np.float32)),
                 self.named_joints,
+                bool(self.springs),
             ),
             parameters=b.parameters,
             machines=self.machines,

@@ -42,7 +42,9 @@ class SpringPlan:
 class _Layout:
     """Who waits for whom."""
 
-    def __init__(self, skeleton: Skeleton, joints: list[SwingingJoint], colliders: Sequence[TouchedCollider]) -> None:
+    def __init__(
+        self, skeleton: Skeleton, joints: list[SwingingJoint], colliders: Sequence[TouchedCollider]
+    ) -> None:
         self.skeleton, self.colliders = skeleton, colliders
         self.of = {s.joint: k for k, s in enumerate(joints)}
         self.joints = joints
@@ -173,7 +175,9 @@ def _packed(layout: _Layout, blocks: list[list[int]], dropped: tuple[str, ...]) 
         return 0 if k < 0 else block_of[k] + 1
 
     # Frames: all that joints, centers and colliders hang on and that does not swing.
-    wanted = {parents[s.joint] for s in swing} | {s.center for s in swing} | {c.joint for c in layout.colliders}
+    wanted = (
+        {parents[s.joint] for s in swing} | {s.center for s in swing} | {c.joint for c in layout.colliders}
+    )
     frames: set[int] = set()
     for joint in wanted:
         while joint >= 0 and joint not in layout.of:

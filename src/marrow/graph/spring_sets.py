@@ -99,9 +99,16 @@ def _chain(skeleton: Skeleton, spring: dict[str, Any], hits: tuple[int, ...]) ->
         direction = _vector(s.get("gravityDir"), (0.0, -1.0, 0.0))
         out.append(
             SwingingJoint(
-                j, tail, _rest(skeleton, j), _number(s.get("stiffness"), 1.0),
-                min(max(_number(s.get("dragForce"), 0.5), 0.0), 1.0), _number(s.get("gravityPower"), 0.0) * direction,
-                _number(s.get("hitRadius"), 0.0), math.pi, center, hits,
+                j,
+                tail,
+                _rest(skeleton, j),
+                _number(s.get("stiffness"), 1.0),
+                min(max(_number(s.get("dragForce"), 0.5), 0.0), 1.0),
+                _number(s.get("gravityPower"), 0.0) * direction,
+                _number(s.get("hitRadius"), 0.0),
+                math.pi,
+                center,
+                hits,
             )  # fmt: skip
         )
     return out

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["SpringChain", "SpringCollider", "Springs", "swings"]
 
 
-class SpringCollider(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class SpringCollider(
+    msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """A sphere, a capsule (with a `tail`: its other end) or a plane (with a `normal`) that springs do not enter, or do not leave
     (`inside`), at `offset` in the frame of a joint."""
 
@@ -108,7 +110,11 @@ class Springs(Node, frozen=True):
             if self.chains is None and c.standalone:
                 (part,) = c.children(at, [(self.source, ".source", at.scope)])
                 return c.passed(at, part)
-            what = "the character's file has no springs: name chains" if self.chains is None else "no joint swings"
+            what = (
+                "the character's file has no springs: name chains"
+                if self.chains is None
+                else "no joint swings"
+            )
             raise ValidationError(f"{path}.chains: {what}")
         plan = plan_springs(c.skeleton, found.joints, found.colliders)
         if not plan.joints:
@@ -120,7 +126,13 @@ class Springs(Node, frozen=True):
         index = c.constants(SPRING_SET, memory=memory, header=header, vectors=c.vectors, **plan.fields)
         c.springs[path] = plan
         return compile_procedural(
-            c, at, self.source, self.weight, code=kernel.SPRINGS, index=index, refs=[r for v in vectors for r in v]
+            c,
+            at,
+            self.source,
+            self.weight,
+            code=kernel.SPRINGS,
+            index=index,
+            refs=[r for v in vectors for r in v],
         )
 
 

@@ -91,7 +91,9 @@ def _pinned(e: Any, head: list[Any], reach: Any, way: list[Any], aim: list[Any])
     return [h + w for h, w in zip(head, way)]
 
 
-def emit_settle(centered: bool, e: Any, i: Any, g: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any) -> None:
+def emit_settle(
+    centered: bool, e: Any, i: Any, g: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any
+) -> None:
     """Joints at rest: their tails are where the pose of their parents has them, and stand still."""
     c, k, s = e.plus(c, i), e.plus(k, i), e.plus(s, i)
     head, reach, aim, base = _stand(e, g, i, floats, k)
@@ -196,7 +198,9 @@ def emit_finish(e: Any, i: Any, g: Any, floats: Any, k: Any) -> None:
     _put(e, g, i, LOCAL, e.multiply_quaternions(rest, turn))
 
 
-def emit_keep(centered: bool, e: Any, i: Any, g: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any) -> None:
+def emit_keep(
+    centered: bool, e: Any, i: Any, g: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any
+) -> None:
     """Keeps tails for the next step, and where they were before this one."""
     c, k, s = e.plus(c, i), e.plus(k, i), e.plus(s, i)
     tail = _chosen(e, centered, centers, c, floats, k, _rows(e, g, i, TAIL, 3))

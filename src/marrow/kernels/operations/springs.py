@@ -96,11 +96,20 @@ def within(work, springs):
         if k < springs.inputs and p >= k:
             return False
     for b in range(springs.blocks):
-        if springs.lists[b, 0] < 0 or springs.lists[b, 1] < 0 or springs.lists[b, 0] + springs.lists[b, 1] > springs.hits:
+        if (
+            springs.lists[b, 0] < 0
+            or springs.lists[b, 1] < 0
+            or springs.lists[b, 0] + springs.lists[b, 1] > springs.hits
+        ):
             return False
         for lane in range(16):
             at = 16 * b + lane
-            j, p, c, own = springs.lane_joint[b, lane], springs.lane_parent[b, lane], springs.lane_center[b, lane], springs.lane_slot[b, lane]
+            j, p, c, own = (
+                springs.lane_joint[b, lane],
+                springs.lane_parent[b, lane],
+                springs.lane_center[b, lane],
+                springs.lane_slot[b, lane],
+            )
             if j >= J or p >= slots or c >= slots or own >= slots or (j >= 0 and own < 0) or at < 0:
                 return False
     for k in range(springs.colliders):
@@ -169,7 +178,11 @@ def pose_frame(work, top, at, k, slots, to):
     t = (rows[top + j], rows[top + Jp + j], rows[top + 2 * Jp + j])
     q, scale = local_rotation(rows, top, Jp, j), scale_of(rows, top, Jp, j)
     if above >= 0:
-        p, turn, size = frame_place(slots, FRAME * above), frame_rotation(slots, FRAME * above), slots[FRAME * above + 7]
+        p, turn, size = (
+            frame_place(slots, FRAME * above),
+            frame_rotation(slots, FRAME * above),
+            slots[FRAME * above + 7],
+        )
         t = turned(turn, (size * t[0], size * t[1], size * t[2]))
         t, q, scale = (t[0] + p[0], t[1] + p[1], t[2] + p[2]), multiplied(turn, q), size * scale
     put_frame(slots, to, t, q, scale)
@@ -206,7 +219,11 @@ def place_inputs(work, n, at, new, moved, part, dt, before, earlier):
 def turn_difference(kept, was, to, turn):
     """How fast a frame changed, in another model space."""
     put_frame(
-        kept, to, turned(turn, frame_place(kept, was)), multiplied(turn, frame_rotation(kept, was)), kept[was + 7]
+        kept,
+        to,
+        turned(turn, frame_place(kept, was)),
+        multiplied(turn, frame_rotation(kept, was)),
+        kept[was + 7],
     )
 
 
@@ -217,7 +234,11 @@ def place_collider(work, n, at, k, room):
     here = (springs.shape[k, 0], springs.shape[k, 1], springs.shape[k, 2])
     way = (springs.shape[k, 3], springs.shape[k, 4], springs.shape[k, 5])
     if slot >= 0:
-        p, q, size = frame_place(slots, FRAME * slot), frame_rotation(slots, FRAME * slot), slots[FRAME * slot + 7]
+        p, q, size = (
+            frame_place(slots, FRAME * slot),
+            frame_rotation(slots, FRAME * slot),
+            slots[FRAME * slot + 7],
+        )
         here = turned(q, (size * here[0], size * here[1], size * here[2]))
         here, way = (here[0] + p[0], here[1] + p[1], here[2] + p[2]), turned(q, way)
         if springs.collider[k, 1] == 0:
@@ -300,7 +321,11 @@ def solve(work, n, top, at, state, room, part, keeps, last, weight):
             c += 1
         joints, places = lane + 16 * b, lane + 16 * (blocks + b)
         gather(work, top, joints, lane + 16 * (2 * blocks + b))
-        k, s, centered = constants + BLOCK_CONSTANTS * b, state + BLOCK_STATE * b, ints[lists + 3 * b + 2] != 0
+        k, s, centered = (
+            constants + BLOCK_CONSTANTS * b,
+            state + BLOCK_STATE * b,
+            ints[lists + 3 * b + 2] != 0,
+        )
         if centered:
             gather_centers(work, lane + 16 * (3 * blocks + b))
         if part < 0.0:
@@ -310,16 +335,30 @@ def solve(work, n, top, at, state, room, part, keeps, last, weight):
                 settle.each(0, 16, 16, g, hangs, centers, floats, k, kept, s)
         else:
             if centered:
-                begin_centered.each(0, 16, 16, g, hangs, centers, floats, k, kept, s, vectors, world, 1.0 / TICKS, part)
+                begin_centered.each(
+                    0, 16, 16, g, hangs, centers, floats, k, kept, s, vectors, world, 1.0 / TICKS, part
+                )
             else:
-                begin.each(0, 16, 16, g, hangs, centers, floats, k, kept, s, vectors, world, 1.0 / TICKS, part)
+                begin.each(
+                    0, 16, 16, g, hangs, centers, floats, k, kept, s, vectors, world, 1.0 / TICKS, part
+                )
             first = ints[lists + 3 * b]
             for h in range(first, first + ints[lists + 3 * b + 1]):
                 hit = ints[hits + h]
                 if ints[touched + 3 * hit + 1] != 0:
                     collide_plane.each(0, 16, 16, g, kept, room + FRAME * hit, floats, radii + 16 * h)
                 else:
-                    collide.each(0, 16, 16, g, kept, room + FRAME * hit, floats, shapes + FRAME * hit + 6, radii + 16 * h)
+                    collide.each(
+                        0,
+                        16,
+                        16,
+                        g,
+                        kept,
+                        room + FRAME * hit,
+                        floats,
+                        shapes + FRAME * hit + 6,
+                        radii + 16 * h,
+                    )
             finish.each(0, 16, 16, g, floats, k)
             if keeps:
                 if centered:
@@ -383,7 +422,18 @@ def run_springs(work, n, top, at, time, weight):
         turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
     put_frame(kept, moves, shift, turn, 1.0)
     for b in range(blocks):
-        move_tails.each(0, 16, 16, kept, old + HEAD + BLOCK_STATE * b, new + HEAD + BLOCK_STATE * b, work.floats, work.ints[at] + BLOCK_CONSTANTS * b, moves, kept)
+        move_tails.each(
+            0,
+            16,
+            16,
+            kept,
+            old + HEAD + BLOCK_STATE * b,
+            new + HEAD + BLOCK_STATE * b,
+            work.floats,
+            work.ints[at] + BLOCK_CONSTANTS * b,
+            moves,
+            kept,
+        )
     for k in range(springs.inputs):
         was, to, now = old + inputs + INPUT * k, moved + INPUT * k, here + INPUT * k
         p = turned(turn, frame_place(kept, was))

@@ -100,9 +100,7 @@ class _Pass:
         if j in self.inputs:
             return self.inputs[j]
         local = _local(self.rows, j)
-        return _inner(
-            self.frame(int(self.parents[j])), (local[0], self.turned.get(j, local[1]), local[2])
-        )
+        return _inner(self.frame(int(self.parents[j])), (local[0], self.turned.get(j, local[1]), local[2]))
 
     def kept(self, spring: SwingingJoint, tail: Array) -> Array:
         return tail if spring.center < 0 else _back(self.frame(spring.center), tail)
@@ -142,7 +140,9 @@ class _Pass:
             out.append((self.kept(spring, tail), now))
         return out
 
-    def out_of(self, c: TouchedCollider, spring: SwingingJoint, tail: Array, head: Array, length: float) -> Array:
+    def out_of(
+        self, c: TouchedCollider, spring: SwingingJoint, tail: Array, head: Array, length: float
+    ) -> Array:
         frame = self.frame(c.joint)
         here = _point(frame, c.offset)
         if c.plane:
@@ -203,7 +203,10 @@ def _stepped(
     dt = springs.dt
     # Seconds before this update, and the inputs of then, in the model space of now.
     past = [
-        (ago + dt, {j: np.concatenate([*_inner(move, (x[:3], x[3:7], 1.0))[:2], x[7:]]) for j, x in then.items()})
+        (
+            ago + dt,
+            {j: np.concatenate([*_inner(move, (x[:3], x[3:7], 1.0))[:2], x[7:]]) for j, x in then.items()},
+        )
         for ago, then in old["past"]
     ]
     now = {j: _flat(f) for j, f in inputs.items()}
@@ -223,7 +226,9 @@ def _stepped(
             return inputs
         ago = [a for a, _ in known]
         shares = [np.prod([(late - b) / (a - b) for b in ago if b != a]) for a in ago]
-        return {j: _frame(np.sum([s * then[j] for s, (_, then) in zip(shares, known)], axis=0)) for j in inputs}
+        return {
+            j: _frame(np.sum([s * then[j] for s, (_, then) in zip(shares, known)], axis=0)) for j in inputs
+        }
 
     only = _Pass(springs, rows, parents, inputs)
     for k in range(springs.steps):
