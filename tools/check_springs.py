@@ -1,5 +1,6 @@
-"""Holds springs to the reference implementation of VRM's spring bones: random chains, scales, centers, colliders and motions, ten seconds of
-each at 60 updates a second, in `@pixiv/three-vrm-springbone` and in marrow; and rates of updates against each other.
+"""Holds springs to the reference implementation of VRM's spring bones: random chains, scales, centers, colliders and
+motions, ten seconds of each at 60 updates a second, in `@pixiv/three-vrm-springbone` and in marrow; and rates of
+updates against each other.
 
     npm install three @pixiv/three-vrm-springbone        (in a folder of its own)
     python tools/check_springs.py FOLDER --count 1000
@@ -41,8 +42,8 @@ def world(seed: int) -> dict[str, Any]:
         stiff = rng.random() < 0.8
         settings = {
             "stiffness": float(rng.uniform(0.05, 4) if stiff else 0), "dragForce": float(rng.uniform(0.05, 1)),
-            "gravityPower": float(rng.uniform(0.2, 1.5) if rng.random() < 0.6 or not stiff else 0), "gravityDir": direction.tolist(),
-            "hitRadius": float(rng.uniform(0, 0.05)),
+            "gravityPower": float(rng.uniform(0.2, 1.5) if rng.random() < 0.6 or not stiff else 0),
+            "gravityDir": direction.tolist(), "hitRadius": float(rng.uniform(0, 0.05)),
         }  # fmt: skip
         for _ in range(int(rng.integers(2, 8))):
             parents.append(above)
@@ -135,8 +136,8 @@ def character(made: dict[str, Any]) -> mw.Character:
 
 
 def played(made: dict[str, Any], times: Any) -> Any:
-    """World positions of joints `(len(times), J, 3)` in marrow, updated at these times; places of the root between those of the motion are
-    on a curve through them."""
+    """World positions of joints `(len(times), J, 3)` in marrow, updated at these times; places of the root between
+    those of the motion are on a curve through them."""
     from scipy.interpolate import CubicSpline
 
     who = character(made)
@@ -204,14 +205,16 @@ def main() -> int:
     unit = "m" if options.rates else "of a bone"
     order = np.argsort(found)[::-1][:8]
     print(
-        f"{len(found)} worlds: median {np.median(found):.2g}, 99 % {np.quantile(found, 0.99):.2g}, worst {found.max():.2g} {unit}"
+        f"{len(found)} worlds: median {np.median(found):.2g}, 99 % {np.quantile(found, 0.99):.2g}, "
+        f"worst {found.max():.2g} {unit}"
     )
     print("worst:", ", ".join(f"{options.first + k}: {found[k]:.2g}" for k in order))
     return int(found.max() > (1e-3 if options.rates else 1e-4))
 
 
 def worst_rate(made: dict[str, Any]) -> float:
-    """Metres between places of joints at whole sixths of a second, at 24, 30, 144, 240 updates a second and jitter, from those at 60."""
+    """Metres between places of joints at whole sixths of a second, at 24, 30, 144, 240 updates a second and jitter,
+    from those at 60."""
     shared = np.arange(1, 6 * SECONDS + 1) / 6
     found = {}
     for rate in (60, 24, 30, 144, 240, 0):

@@ -1,5 +1,5 @@
-"""`SPRINGS` update after update against its specification in float64: random chains, centers, colliders, moves of model space, and
-updates of any length."""
+"""`SPRINGS` update after update against its specification in float64: random chains, centers, colliders, moves of model
+space, and updates of any length."""
 
 import numpy as np
 import pytest
@@ -57,8 +57,8 @@ class Swing:
             SwingingJoint(
                 j, unit(rng.normal(size=3)) * rng.uniform(0.05, 0.3), rest.rotation[j].astype(float), rng.uniform(0, 3),
                 rng.uniform(0.1, 1), rng.normal(size=3), rng.uniform(0, 0.05),
-                np.pi if rng.random() < 0.5 else rng.uniform(0.2, 1.5), int(rng.integers(-1, body)) if rng.random() < 0.4 else -1,
-                tuple(rng.permutation(5)[: rng.integers(0, 6)].tolist()),
+                np.pi if rng.random() < 0.5 else rng.uniform(0.2, 1.5), int(rng.integers(-1, body)) if rng.random() <
+                0.4 else -1, tuple(rng.permutation(5)[: rng.integers(0, 6)].tolist()),
             )
             for j in swings
         ]  # fmt: skip

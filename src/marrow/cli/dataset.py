@@ -125,8 +125,8 @@ def build(
         sources, out, features=features or dataset.DEFAULT_FEATURES, rate=rate, character=character, window=window,
         stride=stride, mirror=mirror, split=split, split_by=split_by, clips=clip, joints=joints, skeletons=skeletons,
         euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale,
-        calibration=calibration, springs=springs, format=format, compression=compression, shard_mb=shard_mb, workers=workers, on=on,
-        allow_outside=allow_outside, force=force, progress=meter.show,
+        calibration=calibration, springs=springs, format=format, compression=compression, shard_mb=shard_mb,
+        workers=workers, on=on, allow_outside=allow_outside, force=force, progress=meter.show,
     )  # fmt: skip
     meter.end()
     failed, left_out = [], _LeftOut()

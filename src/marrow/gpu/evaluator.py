@@ -20,8 +20,8 @@ from marrow.gpu.memory import GpuMemory
 from marrow.gpu.pose_shader import ALONE, BATCH, OUTPUTS, TABLES, USUAL, WANTED, PoseShader, shader_text
 from marrow.gpu.program_upload import ProgramUpload
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals, unsound
-from marrow.kernels.pose_layout import padded
 from marrow.kernels.operations.springs import SPRINGS
+from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
 
 __all__ = ["GpuEvaluator"]

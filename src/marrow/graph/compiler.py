@@ -58,8 +58,8 @@ SPRINGS_PATH = "springs"
 
 
 def compile_graph(graph: Graph, character: Character, *, springs: bool = True) -> CompiledGraph:
-    """Validates `graph` for `character` and lays it out for running. With `springs`, those of the character's file swing in any
-    graph that has no `Springs` of its own."""
+    """Validates `graph` for `character` and lays it out for running. With `springs`, those of the character's file
+    swing in any graph that has no `Springs` of its own."""
     if not isinstance(character, Character):
         raise WrongTypeError(f"compile_graph: expected a Character, got {type(character).__name__}")
     return Compiler(normalized(graph), character, adds_springs=springs).compile()

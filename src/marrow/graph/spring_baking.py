@@ -25,8 +25,9 @@ CLOSED = 1e-2
 def bake_springs(
     character: Character, clip: str | Clip, springs: Springs | None = None, *, rate: float = RATE
 ) -> Clip:
-    """A clip with rotation tracks, at `rate` keys a second, for joints that swing in it: those of the character's file, or those of
-    a `Springs` node. What else the clip moves stays as it is. A clip that goes round begins as it ends, swinging."""
+    """A clip with rotation tracks, at `rate` keys a second, for joints that swing in it: those of the character's file,
+    or those of a `Springs` node. What else the clip moves stays as it is. A clip that goes round begins as it ends,
+    swinging."""
     _validate.instance("bake_springs", "character", character, Character)
     if isinstance(clip, str):
         clip = character.clips[clip]

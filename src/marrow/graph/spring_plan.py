@@ -1,8 +1,7 @@
 """`plan_springs`: joints that swing, laid out in blocks of 16 for `SPRINGS`.
 
-A joint is solved after the joint it hangs on, and after those that its colliders and its center hang on. Blocks are filled with joints
-that wait for none of the same block, those with the longest chains below them first.
-"""
+A joint is solved after the joint it hangs on, and after those that its colliders and its center hang on. Blocks are
+filled with joints that wait for none of the same block, those with the longest chains below them first."""
 
 from __future__ import annotations
 
@@ -29,8 +28,8 @@ SHORTEST = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class SpringPlan:
-    """What swings, in the order in which it is solved, and the `fields` of `SPRING_SET` but for where things lie; `kept` numbers an
-    instance keeps. `dropped` says what does not swing or touch, and why."""
+    """What swings, in the order in which it is solved, and the `fields` of `SPRING_SET` but for where things lie;
+    `kept` numbers an instance keeps. `dropped` says what does not swing or touch, and why."""
 
     joints: tuple[SwingingJoint, ...]
     colliders: tuple[TouchedCollider, ...]
@@ -226,7 +225,7 @@ def _packed(layout: _Layout, blocks: list[list[int]], dropped: tuple[str, ...]) 
         tuple(swing[k] for k in order),
         colliders,
         fields,
-        kept_size(len(blocks), inputs, len(colliders)),
+        int(kept_size(len(blocks), inputs, len(colliders))),  # type: ignore[no-untyped-call]
         dropped,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import MarrowError, ValidationError
+from marrow.errors import ValidationError
 from marrow.kernels.operations.springs_reference import SwingingJoint, TouchedCollider
 from marrow.math import affine
 from marrow.model._derived import derived
@@ -109,7 +110,7 @@ def _chain(skeleton: Skeleton, spring: dict[str, Any], hits: tuple[int, ...]) ->
                 math.pi,
                 center,
                 hits,
-            )  # fmt: skip
+            )
         )
     return out
 
@@ -156,7 +157,7 @@ def tail_between(skeleton: Skeleton, j: int, other: int) -> Array:
     here, there = (skeleton.rest_model[k].astype(np.float64) for k in (j, other))
     if int(skeleton.parents[other]) == j:
         return skeleton.rest.translation[other].astype(np.float64)
-    return np.asarray(affine.multiply(affine.inverse(here), there)[:, 3])
+    return np.asarray(affine.multiply(affine.invert(here), there)[:, 3])
 
 
 def tail_behind(skeleton: Skeleton, j: int, end: float) -> Array:
@@ -232,7 +233,7 @@ def chain_joints(
         pairs = _everything_below(skeleton, listed[0])
     else:
         pairs = []
-        for a, b in zip(listed, listed[1:]):
+        for a, b in itertools.pairwise(listed):
             if a not in skeleton.ancestors(b):
                 names = skeleton.names
                 raise ValidationError(

@@ -27,8 +27,8 @@ __all__ = ["SpringChain", "SpringCollider", "Springs", "swings"]
 class SpringCollider(
     msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True
 ):
-    """A sphere, a capsule (with a `tail`: its other end) or a plane (with a `normal`) that springs do not enter, or do not leave
-    (`inside`), at `offset` in the frame of a joint."""
+    """A sphere, a capsule (with a `tail`: its other end) or a plane (with a `normal`) that springs do not enter, or do
+    not leave (`inside`), at `offset` in the frame of a joint."""
 
     joint: str
     radius: float = 0.0
@@ -39,13 +39,13 @@ class SpringCollider(
 
 
 class SpringChain(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Joints that swing: one name means that joint and all below it; several, from the body outward, those of which each swings towards
-    the next. The last one swings where `end` says how far its tail is behind it, in metres.
+    """Joints that swing: one name means that joint and all below it; several, from the body outward, those of which
+    each swings towards the next. The last one swings where `end` says how far its tail is behind it, in metres.
 
-    `stiffness` draws back to the rest pose, `drag` (0 to 1) slows down, `gravity` draws along `direction` (of the world), all as VRM
-    has them; `radius` is how far from its tail a joint touches colliders (those of the node, by number; left out: all); `limit`
-    is how far it turns from rest at most, in radians. With a `center` it swings as seen from that joint: what moves the center does
-    not swing it. What is left out is as the node has it."""
+    `stiffness` draws back to the rest pose, `drag` (0 to 1) slows down, `gravity` draws along `direction` (of the
+    world), all as VRM has them; `radius` is how far from its tail a joint touches colliders (those of the node, by
+    number; left out: all); `limit` is how far it turns from rest at most, in radians. With a `center` it swings as seen
+    from that joint: what moves the center does not swing it. What is left out is as the node has it."""
 
     joints: Names
     stiffness: float | None = None
@@ -63,14 +63,15 @@ class SpringChain(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, 
 
 
 class Springs(Node, frozen=True):
-    """Lets chains of joints swing: hair, tails, skirts, antennas. Without `chains` those that the character's file has (VRM's spring
-    bones); such characters have them in any graph that has no `Springs` of its own, unless `mw.Animator(..., springs=False)`.
+    """Lets chains of joints swing: hair, tails, skirts, antennas. Without `chains` those that the character's file has
+    (VRM's spring bones); such characters have them in any graph that has no `Springs` of its own, unless
+    `mw.Animator(..., springs=False)`.
 
-    A chain is a joint by name, which swings with all below it, or a `SpringChain`. `stiffness`, `drag`, `gravity`, `radius` and `limit`
-    hold for chains that say nothing else. `wind` is a velocity in metres a second, of the world, added to gravity: three numbers or a vector
-    parameter. Joints swing from their rest pose: clips do not turn them. The same motion swings them in the same way at any frame
-    rate; instances that are put somewhere else, or whose level of detail comes back, do not start swinging by that. `weight`
-    mixes."""
+    A chain is a joint by name, which swings with all below it, or a `SpringChain`. `stiffness`, `drag`, `gravity`,
+    `radius` and `limit` hold for chains that say nothing else. `wind` is a velocity in metres a second, of the world,
+    added to gravity: three numbers or a vector parameter. Joints swing from their rest pose: clips do not turn them.
+    The same motion swings them in the same way at any frame rate; instances that are put somewhere else, or whose level
+    of detail comes back, do not start swinging by that. `weight` mixes."""
 
     source: AnyNode
     chains: tuple[str | SpringChain, ...] | None = None

@@ -23,9 +23,7 @@ from marrow.kernels.language.constants import ConstantField, Constants, column, 
 from marrow.kernels.operations.limbs import HEADER, ROUND, TICKS
 from marrow.kernels.operations.record import Operation
 from marrow.kernels.operations.spatial import (
-    conjugated,
     local_rotation,
-    minus,
     multiplied,
     put_rotation,
     turned,
@@ -115,10 +113,11 @@ def within(work, springs):
     for k in range(springs.colliders):
         if springs.collider[k, 0] >= slots or springs.collider[k, 2] < 0:
             return False
+    sound = True
     for k in range(springs.hits):
         if springs.hit[k] < 0 or springs.hit[k] >= springs.colliders:
-            return False
-    return True
+            sound = False
+    return sound
 
 
 def _wholes(meaning: str, width: int, each: str) -> ConstantField:
@@ -387,10 +386,11 @@ def run_springs(work, n, top, at, time, weight):
     moves = memory + 2 + 2 * half
     moved = moves + FRAME
     room = moved + INPUT * springs.inputs
-    stamp, side = vectors[header], kept[memory + 1]
-    if time < 1.0 and kept[memory] != stamp:
-        gap = stamp - kept[memory]
-        side = 1.0 - side
+    # In a shader all lanes know the side, and one of them writes: what is read comes before what is written.
+    stamp, was, side = vectors[header], kept[memory], kept[memory + 1]
+    gap, fresh = stamp - was, time < 1.0 and was != stamp
+    side = 1.0 - side if fresh else side
+    if fresh:
         if not (gap == 1.0 or gap == 2.0 - ROUND):
             kept[memory + 2 + (half if side == 0.0 else 0)] = 0.0
         kept[memory], kept[memory + 1] = stamp, side

@@ -147,7 +147,7 @@ class _Pass:
         here = _point(frame, c.offset)
         if c.plane:
             away = quaternion.rotate(frame[1], c.way)
-            depth = (tail - here) @ away - spring.radius
+            depth = float((tail - here) @ away - spring.radius)
         else:
             way = quaternion.rotate(frame[1], frame[2] * c.way)
             share = np.clip((tail - here) @ way / max(way @ way, 1e-300), 0, 1)
