@@ -270,6 +270,21 @@ def test_a_step_is_that_of_dense_least_squares():
     np.testing.assert_allclose(found.pose.translation, translation, atol=2e-4)
 
 
+def test_two_effectors_of_one_name_are_an_error_and_names_of_their_own_the_remedy():
+    """A heel and a ball on one foot: each goes to its own target."""
+    skeleton = chain([0.4, 0.3])
+    with pytest.raises(ValidationError, match=r"two effectors.*'j2'.*name="):
+        Solver(skeleton, [Effector("j2"), Effector("j2", point=(0, 0, 0.1))])
+    solver = Solver(skeleton, [Effector("j2"), Effector("j2", point=(0, 0, 0.1), name="ball")], steps=30)
+    bent = turned(skeleton.rest, np.array([[0.4, 0, 0], [-0.8, 0, 0], [0, 0, 0]]))
+    found = solver.solve(bent, {"j2": (0.0, 0.6, 0.0), "ball": (0.1, 0.6, 0.0)})
+    frame = model(skeleton, found.pose, "j2")
+    np.testing.assert_allclose(frame[:, 3], (0, 0.6, 0), atol=1e-4)
+    np.testing.assert_allclose(frame[:, 2], (1, 0, 0), atol=1e-3)
+    with pytest.raises(UnknownNameError, match="effector"):
+        solver.solve(bent, {"heel": (0.0, 0.6, 0.0)})
+
+
 def test_a_scaled_body_reaches_as_a_plain_one_does():
     """Centimetres under a root that is scaled: the same places in metres."""
     plain = chain([0.4, 0.3, 0.2])
@@ -300,8 +315,17 @@ def test_distances_are_true_where_joints_are_scaled_unevenly():
 def test_awkward_problems_have_finite_answers():
     skeleton = chain([0.0, 0.4, 0.0, 0.3])
     everywhere = [
-        Effector(j, rotation=1, aim=1, pole=1 if j > 1 else 0, soft=0.1 if j > 1 else 0) for j in range(5)
-    ] * 3
+        Effector(
+            j,
+            rotation=1,
+            aim=1,
+            pole=1 if j > 1 else 0,
+            soft=0.1 if j > 1 else 0,
+            name=name and f"{name} {j}",
+        )
+        for name in (None, "again", "and again")
+        for j in range(5)
+    ]
     crowded = Solver(skeleton, everywhere, floor=["j4"])
     nan, far = np.full(3, np.nan), np.full(3, 1e30)
     for place in (np.zeros(3), nan, far, np.full(3, np.inf)):

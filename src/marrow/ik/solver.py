@@ -91,7 +91,13 @@ class Solver:
                 f"Solver.limits: they are for {len(limits.limited)} joints, the skeleton has {len(skeleton)}"
             )
         self.limits = limits
-        self._index = {str(e.joint): k for k, e in reversed(list(enumerate(self.effectors)))}
+        self._index: dict[str, int] = {}
+        for k, effector in enumerate(self.effectors):
+            if self._index.setdefault(effector.label, k) != k:
+                raise ValidationError(
+                    f"Solver.effectors: two effectors are called {effector.label!r}, and a target could be for either: "
+                    "give one a name of its own (Effector(..., name=...))"
+                )
         tips = [skeleton.index(e.joint) for e in self.effectors]
         feet = [skeleton.index(e.joint) for e in self.floor]
         mover = hips_of(skeleton, [*tips, *feet])
@@ -154,7 +160,7 @@ class Solver:
         floor: ArrayLike | None = None,
         steps: int | None = None,
     ) -> Solved:
-        """The pose nearest to `pose` whose effectors are at `targets`: by the effector's joint a place `(..., 3)`, a
+        """The pose nearest to `pose` whose effectors are at `targets`: by the effector's joint (or its name) a place `(..., 3)`, a
         matrix `(..., 3, 4)` or a `Goal`, in model space. Effectors without a target stay where the pose has them.
         Leading axes of pose and targets go together as NumPy's do.
 

@@ -167,7 +167,7 @@ def compile_ik(
         for name in (effector.joint, *(effector.limb or ())):
             c.joint(name, path)
         with _told_at(path):
-            solved.append(effector.effector())
+            solved.append(effector.effector().replace(name=f"{path} {k}"))
         for name, first, _ in _PARTS:
             given = getattr(effector, name)
             if given is not None:
