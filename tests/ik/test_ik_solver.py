@@ -299,6 +299,44 @@ def test_a_scaled_body_reaches_as_a_plain_one_does():
         np.testing.assert_allclose(model(skeleton, found.pose, "j3")[:, 3], target["j3"], atol=1e-4)
 
 
+@pytest.mark.parametrize("factor", [0.01, 0.1, 30.0, 100.0])
+def test_a_pose_of_another_size_than_the_rest_pose_converges_as_well(factor):
+    """A root that is scaled in the pose and not at rest, as files have it whose clips are in another unit."""
+    hero, start, targets = body_and_targets(16, 8)
+    far = {n: np.concatenate([m[..., :3], factor * m[..., 3:]], -1) for n, m in targets.items()}
+    large = start.copy()
+    large.scale[:, 0] *= factor
+    large.translation[:, 0] *= factor
+    solver = Solver(hero, [Effector(n, rotation=0.5) for n in BODY])
+    found = solver.solve(large, far)
+    assert found.distance.max() < 1e-4 * factor
+    assert np.degrees(found.angle.max()) < 0.1
+    plain = solver.solve(start, targets)
+    assert quaternion.angle(found.pose.rotation, plain.pose.rotation).max() < np.radians(2)
+
+
+def test_a_soft_arm_out_of_reach_makes_the_trunk_lean_as_far_as_it_pulls():
+    hero = mannequin()
+    pose = hero.clips["idle"].sample(0.0)
+    target = np.array([0.3, 1.3, 0.9])
+    feet = [Effector(f"@{side}_foot", position=3, rotation=1) for side in ("left", "right")]
+    shoulder = model(hero.skeleton, pose, "@left_upper_arm")[:, 3]
+    arm = np.linalg.norm(model(hero.skeleton, pose, "@left_lower_arm")[:, 3] - shoulder) + np.linalg.norm(
+        model(hero.skeleton, pose, "@left_hand")[:, 3] - model(hero.skeleton, pose, "@left_lower_arm")[:, 3]
+    )
+    leans, lengths = [], []
+    for pull in (0.0, 1.0):
+        hand = Effector("@left_hand", soft=0.05, pull=pull)
+        found = Solver(hero, [hand, *feet], steps=24).solve(pose, {"@left_hand": target})
+        there, tip = (model(hero.skeleton, found.pose, n)[:, 3] for n in ("@left_upper_arm", "@left_hand"))
+        leans.append(float((there - shoulder) @ (target - shoulder) / np.linalg.norm(target - shoulder)))
+        lengths.append(np.linalg.norm(tip - there) / arm)
+        assert found.distance[1:].max() < 0.005
+    assert leans[0] < 0.25 and leans[1] > leans[0] + 0.2
+    assert found.distance[0] < 0.08  # the arm hardly lacks anything once the trunk has leaned
+    assert max(lengths) < 1 - 1e-3  # and is never quite straight
+
+
 def test_distances_are_true_where_joints_are_scaled_unevenly():
     plain = chain([0.4, 0.3, 0.2])
     rest = plain.rest.copy()

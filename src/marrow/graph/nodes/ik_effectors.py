@@ -44,7 +44,8 @@ class IKEffector(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
     frame of the joint or socket of that name, as it is before the solver moves it. With a `weight` below 1 the target
     lies between where the pose has the joint and what is given; 0 holds it there.
 
-    The strengths say what gives way where not all can be had; `point`, `limb` and `soft` are as in `mw.ik.Effector`."""
+    The strengths say what gives way where not all can be had; `point`, `limb`, `soft` and `pull` are as in
+    `mw.ik.Effector`."""
 
     joint: str
     target: Vector | None = None
@@ -61,6 +62,7 @@ class IKEffector(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     limb: tuple[str, str] | None = None
     soft: float = 0.0
+    pull: float = 1.0
 
     @property
     def parts(self) -> int:
@@ -82,7 +84,7 @@ class IKEffector(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
             self.rotation_strength if parts & TURNED or not parts else 0.0,
             self.aim_strength if parts & AIMS else 0.0,
             self.pole_strength if parts & BENDS else 0.0,
-            self.axis, self.point, self.limb, self.soft,
+            self.axis, self.point, self.limb, self.soft, self.pull,
         )  # fmt: skip
 
 
