@@ -30,7 +30,7 @@ __all__ = ["IKEffector", "compile_ik", "limits_of", "require_limits"]
 
 Limits = dict[str, JointLimit] | Literal["clips"] | None
 """Limits by joint, those that the character's clips show, or none."""
-FAR, FAR_CHAIN = 1.6, 1.5
+FAR, FAR_CHAIN = 2.0, 1.5
 """Targets are sought up to so many of the body's sizes from its hips, and so many lengths of a chain from its root."""
 _PARTS = (("target", 0, AT), ("rotation", 3, TURNED), ("aim", 6, AIMS), ("pole", 9, BENDS))
 
