@@ -90,7 +90,7 @@ class IKEffector(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
 
 class IKFloor(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A plane that `joints` (or the `point` on each) stay above: a `normal` of any length and a `height` along it,
-    numbers or parameters, in the `space` of the character or of the world. Walls and ceilings are floors with other normals."""
+    numbers or parameters, in the `space` of the character or of the world. Walls are floors with other normals."""
 
     joints: Names
     normal: Vector = (0.0, 1.0, 0.0)
