@@ -7,6 +7,7 @@ is asked for, and what is done with them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,7 +156,7 @@ def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array) -> 
     near = np.maximum(near, ease(1 - _away(height < LOW * size, times) / FADE))
     need = -lowest / length
     high = np.maximum((np.maximum(height, 0.0) - mine.height.min(axis=-1)) / length, need)
-    return PlantProblem(np.zeros((T, 2, 3)), change, step, high, NEAR * near, need, np.zeros((T, 2)))
+    return replace(PlantProblem.still(T), change=change, step=step, high=high, near=NEAR * near, need=need)
 
 
 def _repeats(*bodies: FeetPoints) -> bool:
