@@ -16,7 +16,7 @@ from marrow.kernels import leg_bends_reference
 from marrow.kernels import planting_reference as reference
 from marrow.math import quaternion
 from marrow.motion import Retargeter, foot_planting
-from marrow.motion.foot_ik import _Leg
+from marrow.motion.foot_ik import BentLimb
 from marrow.motion.foot_planting import PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest, model_rotation
 
@@ -116,7 +116,7 @@ def test_legs_are_bent_as_the_reference_bends_them() -> None:
         pose.rotation[:, joint] = quaternion.normalize(quaternion.multiply(pose.rotation[:, joint], turn))
     model = bones.to_model(pose)
     forward = np.array([0.0, 0, 1])
-    leg = _Leg(bones, chain, pose, model, forward)
+    leg = BentLimb(bones, chain, pose, model, forward)
     at = model[..., 3][:, list(chain)].astype(float)
     hint = quaternion.rotate(model_rotation(bones, pose, chain[0]), bend_at_rest(bones, chain, forward))
     np.testing.assert_allclose(

@@ -26,7 +26,7 @@ from marrow.kernels.planting_reference import (
     smoothness,
 )
 
-__all__ = ["PlantProblem", "plant_moves"]
+__all__ = ["FREE", "PlantProblem", "plant_moves"]
 
 Array = NDArray[Any]
 FASTEST = 75.0

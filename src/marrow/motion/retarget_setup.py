@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -19,9 +20,11 @@ from marrow.model import Character, Clip, Pose, Skeleton
 from marrow.model._derived import derived
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, lies, shares_frames, world_turn
+from marrow.motion.body_shape import BodyShape, find_shape
 from marrow.motion.bone_map import BODY, BoneMap, RetargetError
-from marrow.motion.contacts import feet_points, feet_shape, same_feet
+from marrow.motion.contacts import LEG, feet_points, feet_shape, same_feet
 from marrow.motion.detached_feet import detached_feet
+from marrow.motion.hand_size import hand_size
 from marrow.motion.motion_posture import motion_posture
 from marrow.motion.posture import (
     Posture,
@@ -36,6 +39,7 @@ from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
+from marrow.motion.skin_points import BodySkin, find_body_skin
 from marrow.motion.soles import find_soles
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
@@ -67,6 +71,10 @@ class Fit:
     _given_scale: float | None
     _units: float | None
     _found: dict[Any, tuple[dict[int, Driver], Transfer]]
+    _shapes: dict[str, Any]
+    hands_s: Array
+    hands_t: Array
+    hand_ratio: float
 
     def _need_a_body(self) -> None:
         missing = sorted(n for n in BODY if n not in self.map)
@@ -168,6 +176,52 @@ class Fit:
             self._lines.add(
                 "warning", "map", f"{self.names[0]}: its toes point backwards; left and right may be swapped"
             )
+
+        self._shapes = {}
+        sizes = [
+            [
+                hand_size(skeleton, chains[f"{side}_arm"], side, leg / LEG)
+                for side in ("left", "right")
+                if len(chains[f"{side}_arm"]) >= 3
+            ]
+            for skeleton, chains, leg in ((self.source, mine, legs[0]), (self.target, theirs, legs[1]))
+        ]
+        self.hands_s, self.hands_t = (np.array([way for way, _ in found]) for found in sizes)
+        self.hand_ratio = self._hand_ratio(sizes, mine, theirs)
+
+    def _hand_ratio(self, sizes: list[list[tuple[Array, bool]]], mine: Chains, theirs: Chains) -> float:
+        """How large the target's hands are against the source's at the target's size: by their palms, else by arms."""
+        if min(map(len, sizes)) < 2:
+            return 1.0
+        lengths = []
+        known = all(has for found in sizes for _, has in found)
+        for found, skeleton, chains in zip(sizes, (self.source, self.target), (mine, theirs)):
+            rest = skeleton.rest_model.astype(np.float64)
+            arms = [chains[f"{side}_arm"][:3] for side in ("left", "right")]
+            if known:
+                parts = [rest[arm[2], :, :3] @ way for arm, (way, _) in zip(arms, found)]
+            else:
+                parts = [rest[b, :, 3] - rest[a, :, 3] for arm in arms for a, b in pairwise(arm)]
+            lengths.append(float(np.linalg.norm(parts, axis=-1).sum()))
+        return lengths[1] / max(lengths[0] * self.scale, 1e-12)
+
+    def shape(self, side: Literal["source", "target"]) -> BodyShape:
+        """Trunk and head of one of the bodies."""
+        if side not in self._shapes:
+            first = side == "source"
+            self._shapes[side] = find_shape(
+                self.source_character if first else self.target_character, self.source if first else self.target,
+                self.chains(side), self._from if first else self._to,
+            )  # fmt: skip
+        found: BodyShape = self._shapes[side]
+        return found
+
+    def skin(self) -> BodySkin:
+        """What of the target meets the ground."""
+        if "skin" not in self._shapes:
+            self._shapes["skin"] = find_body_skin(self.target_character, self.target, self.chains("target"))
+        found: BodySkin = self._shapes["skin"]
+        return found
 
     def _stand_in_motion(self, mine: Chains, theirs: Chains) -> None:
         """For bodies whose rest and bind poses are no stance: a moment of their motion, where it is clearly more of one."""
