@@ -67,7 +67,7 @@ def retarget(
     contacts
         Keep planted feet planted (--contacts) or leave them (--no-contacts); by default where proportions differ.
     hands
-        Keep hands where they touch each other, the own body or the ground (--hands) or leave them (--no-hands); by default where
+        Keep hands where they touch each other, the own body or the ground (--hands) or not (--no-hands); by default where
         feet are planted.
     scale
         Multiply travel and height by this instead of the ratio of leg lengths.

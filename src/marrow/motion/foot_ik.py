@@ -18,6 +18,7 @@ from marrow.kernels.leg_bends import bend_leg, leg_bends
 from marrow.kernels.planting_reference import NEAR, PER_SECOND, SLIDE, STEP
 from marrow.math import quaternion
 from marrow.model import Pose, Skeleton
+from marrow.motion.body_lift import feet_share, smooth_rise
 from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.contacts import (
     LEG,
@@ -103,9 +104,9 @@ def plant_feet(
     tracks: LocalTracks,
     times: Array,
     weights: ContactWeights,
-) -> None:
+) -> Array:
     """Changes `tracks`, which are `body` and, as matrices, `model`, so that the feet of the target stand where and when
-    those of the source do. Where hips move, `body` and `model` do too."""
+    those of the source do. Where hips move, `body` and `model` do too. Returns how far the body rises, `(T,)`."""
     T, skeleton, chains = len(times), tool.target, tool.chains("target")
     theirs = source_points(tool, pose, world, ground)
     mine = feet_points(skeleton, model, chains, tool.feet_t)
@@ -113,11 +114,21 @@ def plant_feet(
         BentLimb(skeleton, chains[f"{side}_leg"][:3], body, model, tool.rest_t.frame[:, 2])
         for side in ("left", "right")
     ]
-    problem = asked(theirs, mine, lowest_parts(mine, tool.soles_t, model), times, mine.leg)
-    if weights.body:
-        problem.lift[:] = -tool.skin().body_height(model) * (weights.body / mine.leg)
-    for name in ("step", "near"):
-        getattr(problem, name)[...] *= weights.feet
+    hips, loops = chains["hips"][0], repeats(mine, theirs)
+    carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
+    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
+    rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)
+    height = tool.skin().body_height(model) if weights.body else np.full(T, np.inf)
+    if carries and height.min() < 0:
+        rise = weights.body * smooth_rise(height, seconds, loops=loops)
+        mine.place[..., 1] += rise[:, None, None]
+        low += rise[:, None]
+    problem = asked(theirs, mine, low, times, mine.leg)
+    if rise.any():
+        problem.lift[:] = -(weights.body * height + rise) / mine.leg
+    share = weights.feet * feet_share(rise / mine.leg)
+    problem.step[...] *= share[:, None]
+    problem.near[...] *= share[:, None]
     if not weights.feet:
         problem.need[...] = -FREE
     bones = np.zeros((2, 2))
@@ -126,24 +137,22 @@ def plant_feet(
         problem.leg[:, k], problem.bend[:, k] = (at[:, 2] - at[:, 0]) / mine.leg, leg.bend
         few = np.diff(at[:: max(T // 64, 1)], axis=1)
         bones[:, k] = np.median(np.linalg.norm(few, axis=-1), axis=0) / mine.leg
-    hips = chains["hips"][0]
-    carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
-    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     moves = mine.leg * plant_moves(
-        problem, np.maximum(bones, 1e-3).reshape(-1), seconds, loops=repeats(mine, theirs), hips=carries
+        problem, np.maximum(bones, 1e-3).reshape(-1), seconds, loops=loops, hips=carries
     )
+    for k, leg in enumerate(legs):
+        tracks |= leg.bent(moves, 3 + 3 * k)
     if carries:
+        moves[:, 1] += rise
         above = int(skeleton.parents[hips])
         shift: Array = moves[:, :3]
         if above >= 0:
             shift = np.linalg.solve(model[:, above, :, :3].astype(np.float64), shift[..., None])[..., 0]
         tracks[hips, 0] = (body.translation[:, hips] + shift).astype(np.float32)
-    for k, leg in enumerate(legs):
-        tracks |= leg.bent(moves, 3 + 3 * k)
-    if carries:
         body.translation[:, hips] = tracks[hips, 0]
         places = model[..., 3]
         places[:, skeleton.descendants(hips)] += moves[:, None, :3].astype(np.float32)
+    return rise
 
 
 def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array, length: float) -> PlantProblem:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import some_to_model
 from marrow.math import quaternion
 from marrow.model import Pose
+from marrow.motion.body_lift import feet_share
 from marrow.motion.body_shape import BodyShape, Frames, RoundShape, head_frames, trunk_frames
 from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.contacts import LEG, FeetPoints, windows
@@ -30,12 +32,14 @@ __all__ = ["keep_hands"]
 
 Array = NDArray[Any]
 SIDES = ("left", "right")
-FLESH = 0.03
+FLESH = 0.02
 """How thick a hand is about its bones (metres, for a person's leg)."""
 MEET = (0.12, 0.28)
-"""Palms nearer than the first meet; from the second on they do not (metres, for a person's leg)."""
-TOUCH = (0.05, 0.1)
-"""Palms so near to the skin of trunk or head touch it, in the same way."""
+"""Knuckles nearer than the first meet; from the second on they do not (metres, for a person's leg)."""
+TOUCH, FAST = (0.025, 0.05), (0.4, 1.0)
+"""Palms so near to the skin of trunk or head touch it, in the same way, unless they move along it so fast (m/s)."""
+STEADY = 0.1
+"""Seconds before and after in which they must not."""
 EDGE = 0.1
 """Over this share of its axis a trunk fades out at its ends."""
 HOLD = 12.0
@@ -48,9 +52,11 @@ AROUND = 0.5
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """One of the two bodies in the target's world: places of palms `(T, 2, 3)`, the trunk's and the head's axes, shapes."""
+    """One of the two bodies in the target's world: places of palms and knuckles `(T, 2, 3)`, the trunk's and the head's
+    axes and shapes."""
 
     palms: Array
+    knuckles: Array
     parts: tuple[tuple[Frames, RoundShape], ...]
 
 
@@ -64,9 +70,10 @@ def keep_hands(
     tracks: LocalTracks,
     times: Array,
     weights: ContactWeights,
+    rise: Array,
 ) -> bool:
     """Changes `tracks`, which are `body` and, as matrices, `model`, so that the hands of the target are where those of the
-    source are. False where an arm has no hand."""
+    source are; the body has risen by `rise (T,)`. False where an arm has no hand."""
     arms = [tool.map[f"{s}_arm"] for s in SIDES]
     if min(len(c) for arm in arms for c in (arm.source, arm.target)) < 3:
         return False
@@ -83,8 +90,11 @@ def keep_hands(
     if length < 1e-6 * size:
         return True
     problem, points = _on_ground(tool, model, theirs, mine, times, length)
-    _on_body(problem, theirs, mine, size, length)
-    _together(problem, theirs, mine, size, length, tool.hand_ratio)
+    share = feet_share(rise / tool.leg_t)[:, None]
+    problem.step[...] *= share
+    problem.near[...] *= share
+    _on_body(problem, theirs, mine, times, size, length)
+    _together(problem, tool, theirs, mine, length)
     for name in ("step", "near", "hold", "join"):
         getattr(problem, name)[...] *= weights.hands
     active = _active(problem)
@@ -102,10 +112,11 @@ def keep_hands(
     return True
 
 
-def _palms(hands: Array, offsets: Array) -> Array:
-    """Middles of palms from matrices `(T, 2, 3, 4)` of hands."""
+def _hands(hands: Array, offsets: Array) -> tuple[Array, Array]:
+    """Middles of palms, and knuckles, from matrices `(T, 2, 3, 4)` of hands."""
     hands = hands.astype(np.float64)
-    return np.einsum("tkij,kj->tki", hands[..., :3], offsets / 2) + hands[..., 3]
+    way = np.einsum("tkij,kj->tki", hands[..., :3], offsets)
+    return hands[..., 3] + way / 2, hands[..., 3] + way
 
 
 def _source_side(tool: Retargeter, pose: Pose, world: Array, ground: float) -> _Side:
@@ -128,7 +139,9 @@ def _source_side(tool: Retargeter, pose: Pose, world: Array, ground: float) -> _
     trunk = trunk_frames(turned[..., 3], {name: (k,) for k, name in enumerate(named)})
     top = head_frames(turned[:, -1], shape)
     top = replace(top, length=top.length * tool.scale)
-    return _Side(_palms(turned[:, 4:6], tool.hands_s * tool.scale), ((trunk, shape.trunk), (top, shape.head)))
+    return _Side(
+        *_hands(turned[:, 4:6], tool.hands_s.palms * tool.scale), ((trunk, shape.trunk), (top, shape.head))
+    )
 
 
 def _target_side(tool: Retargeter, model: Array) -> _Side:
@@ -138,7 +151,8 @@ def _target_side(tool: Retargeter, model: Array) -> _Side:
     trunk = trunk_frames(model[..., 3].astype(np.float64), chains)
     hands = model[:, [chains[f"{s}_arm"][2] for s in SIDES]]
     return _Side(
-        _palms(hands, tool.hands_t), ((trunk, shape.trunk), (head_frames(model[:, head], shape), shape.head))
+        *_hands(hands, tool.hands_t.palms),
+        ((trunk, shape.trunk), (head_frames(model[:, head], shape), shape.head)),
     )
 
 
@@ -147,17 +161,19 @@ def _on_ground(
 ) -> tuple[PlantProblem, tuple[FeetPoints, FeetPoints]]:
     """What the ground asks for. A hand is a foot of one point."""
     size = tool.leg_t / LEG
-    rest = np.full((2, 2), FLESH * size)
+    rest = np.full((2, 2), 2 * FLESH * size)
     points = tuple(FeetPoints(np.stack([p, p], axis=2), rest, tool.leg_t) for p in (theirs.palms, mine.palms))
     lowest = tool.skin().hand_heights(model)
-    if theirs.palms[..., 1].min() > HIGH * size and lowest.min() >= 0:
-        return PlantProblem.still(len(times)), (points[0], points[1])
+    if theirs.palms[..., 1].min() > HIGH * size:
+        return replace(PlantProblem.still(len(times)), need=-lowest / length), (points[0], points[1])
     problem = asked(points[0], points[1], lowest, times, length)
     problem.near[...] *= FIRM
     return problem, (points[0], points[1])
 
 
-def _on_body(problem: PlantProblem, theirs: _Side, mine: _Side, size: float, length: float) -> None:
+def _on_body(
+    problem: PlantProblem, theirs: _Side, mine: _Side, times: Array, size: float, length: float
+) -> None:
     """Palms on trunk and head are at the same place of the target's skin; none is deeper in it than in the source's."""
     least = FLESH * size
     for k in range(2):
@@ -167,11 +183,13 @@ def _on_body(problem: PlantProblem, theirs: _Side, mine: _Side, size: float, len
         for (there, shape_s), (here, shape_t) in zip(theirs.parts, mine.parts):
             seen_s, seen_t = there.seen(theirs.palms[:, k]), here.seen(mine.palms[:, k])
             over_s, over_t = _over(there, shape_s, *seen_s), _over(here, shape_t, *seen_t)
-            if not shape_s.skin:  # it is only guessed how thick the body is: hands are outside
-                over_s = np.maximum(over_s, least)
             weight = ease((TOUCH[1] * size - over_s) / ((TOUCH[1] - TOUCH[0]) * size)) * _within(
                 shape_s, seen_s[0]
             )
+            if weight.any():
+                weight *= ease((FAST[1] * size - _speed(there, seen_s, times)) / ((FAST[1] - FAST[0]) * size))
+            if not shape_s.skin:  # it is only guessed how thick the body is: hands are outside
+                over_s = np.maximum(over_s, least)
             for weights, to in (
                 (weight, _same_place(there, here, shape_s, shape_t, seen_s, over_s)),
                 (
@@ -195,6 +213,17 @@ def _over(frames: Frames, shape: RoundShape, height: Array, angle: Array, far: A
     return np.where(top > 0, np.hypot(np.maximum(away, 0.0), top), away)
 
 
+def _speed(frames: Frames, seen: tuple[Array, Array, Array], times: Array) -> Array:
+    """The fastest that points move about a body, around each frame."""
+    height, angle, far = seen
+    if len(times) < 2:
+        return np.zeros(len(times))
+    at = np.stack([height * frames.length, far * np.cos(angle), far * np.sin(angle)], axis=1)
+    steps = np.linalg.norm(np.diff(at, axis=0), axis=-1) / np.diff(times)
+    wide = max(round(STEADY * len(steps) / float(times[-1] - times[0])), 1)
+    return np.asarray(sliding_window_view(np.pad(steps, (wide, wide), mode="edge"), 2 * wide).max(axis=-1))
+
+
 def _within(shape: RoundShape, height: Array) -> Array:
     """Whether points are beside a shape, from 0 to 1."""
     return ease((height - shape.low) / EDGE) * ease((shape.high + EDGE - height) / EDGE)
@@ -210,14 +239,19 @@ def _same_place(
     return here.point(high, angle, np.where(height > 1, far * radius / own, radius + over))
 
 
-def _together(
-    problem: PlantProblem, theirs: _Side, mine: _Side, size: float, length: float, ratio: float
-) -> None:
-    """Palms that meet are as far apart as their hands are large."""
-    apart, own = (side.palms[:, 0] - side.palms[:, 1] for side in (theirs, mine))
+def _together(problem: PlantProblem, tool: Retargeter, theirs: _Side, mine: _Side, length: float) -> None:
+    """Hands that meet are as far apart as hands are thick, and further by as much as the source's are."""
+    size = tool.leg_t / LEG
+    apart, own = (side.knuckles[:, 0] - side.knuckles[:, 1] for side in (theirs, mine))
     far = np.linalg.norm(apart, axis=-1)
     problem.join[:] = HOLD * ease((MEET[1] * size - far) / ((MEET[1] - MEET[0]) * size))
-    problem.between[:] = (apart * ratio - own) / length
+    thick_s = tool.hands_s.thick * tool.scale
+    if not tool.hands_s.skin:  # as near as they get, where that is near
+        thick_s = min(max(float(far.min()), 0.3 * thick_s), 2 * thick_s)
+    wanted = np.maximum(far - thick_s, 0) + tool.hands_t.thick * np.minimum(far / thick_s, 1)
+    if not (tool.hands_s.skin or tool.hands_t.skin):
+        wanted = far
+    problem.between[:] = (apart * (wanted / np.maximum(far, 1e-9))[:, None] - own) / length
 
 
 def _active(problem: PlantProblem) -> Array:

@@ -243,9 +243,8 @@ class Retargeter(Fit):
                     times,
                     self.weights,
                 )
-                if planted:
-                    plant_feet(*work)
-                if kept and not keep_hands(*work) and hands is True:
+                rise = plant_feet(*work) if planted else np.zeros(len(times))
+                if kept and not keep_hands(*work, rise) and hands is True:
                     self._lines.add(
                         "warning", "hands", "an arm has no hand here or there: hands are not kept"
                     )

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +23,7 @@ from marrow.motion.body_shape import BodyShape, find_shape
 from marrow.motion.bone_map import BODY, BoneMap, RetargetError
 from marrow.motion.contacts import LEG, feet_points, feet_shape, same_feet
 from marrow.motion.detached_feet import detached_feet
-from marrow.motion.hand_size import hand_size
+from marrow.motion.hand_size import Hands, find_hands
 from marrow.motion.motion_posture import motion_posture
 from marrow.motion.posture import (
     Posture,
@@ -72,9 +71,8 @@ class Fit:
     _units: float | None
     _found: dict[Any, tuple[dict[int, Driver], Transfer]]
     _shapes: dict[str, Any]
-    hands_s: Array
-    hands_t: Array
-    hand_ratio: float
+    hands_s: Hands
+    hands_t: Hands
 
     def _need_a_body(self) -> None:
         missing = sorted(n for n in BODY if n not in self.map)
@@ -178,32 +176,8 @@ class Fit:
             )
 
         self._shapes = {}
-        sizes = [
-            [
-                hand_size(skeleton, chains[f"{side}_arm"], side, leg / LEG)
-                for side in ("left", "right")
-                if len(chains[f"{side}_arm"]) >= 3
-            ]
-            for skeleton, chains, leg in ((self.source, mine, legs[0]), (self.target, theirs, legs[1]))
-        ]
-        self.hands_s, self.hands_t = (np.array([way for way, _ in found]) for found in sizes)
-        self.hand_ratio = self._hand_ratio(sizes, mine, theirs)
-
-    def _hand_ratio(self, sizes: list[list[tuple[Array, bool]]], mine: Chains, theirs: Chains) -> float:
-        """How large the target's hands are against the source's at the target's size: by their palms, else by arms."""
-        if min(map(len, sizes)) < 2:
-            return 1.0
-        lengths = []
-        known = all(has for found in sizes for _, has in found)
-        for found, skeleton, chains in zip(sizes, (self.source, self.target), (mine, theirs)):
-            rest = skeleton.rest_model.astype(np.float64)
-            arms = [chains[f"{side}_arm"][:3] for side in ("left", "right")]
-            if known:
-                parts = [rest[arm[2], :, :3] @ way for arm, (way, _) in zip(arms, found)]
-            else:
-                parts = [rest[b, :, 3] - rest[a, :, 3] for arm in arms for a, b in pairwise(arm)]
-            lengths.append(float(np.linalg.norm(parts, axis=-1).sum()))
-        return lengths[1] / max(lengths[0] * self.scale, 1e-12)
+        self.hands_s = find_hands(self.source_character, self.source, mine, legs[0] / LEG)
+        self.hands_t = find_hands(self.target_character, self.target, theirs, legs[1] / LEG)
 
     def shape(self, side: Literal["source", "target"]) -> BodyShape:
         """Trunk and head of one of the bodies."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from marrow.math import affine
 from marrow.model import Character, Skeleton
+from marrow.motion.rig import FINGERS, find_rig
 
 __all__ = ["BodySkin", "SkinPoints", "find_body_skin", "surface_points"]
 
@@ -121,6 +122,15 @@ def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chai
         if len(chains[f"{side}_arm"]) >= 3
     )
     return BodySkin(tuple(body), hands if len(hands) == 2 else ((), ()))
+
+
+def hand_joints(skeleton: Skeleton, chains: Chains, side: str) -> list[int]:
+    """The hand and its fingers; not what it holds."""
+    hand = chains[f"{side}_arm"][2]
+    known = find_rig(skeleton).chains
+    tips = [j for finger in FINGERS for j in known.get(f"{side}_{finger}", ())]
+    between = {k for j in tips for k in skeleton.ancestors(j) if hand in skeleton.ancestors(k)}
+    return [hand, *sorted(between | set(tips))]
 
 
 def _by_joint(character: Character) -> dict[int, Array]:
