@@ -27,7 +27,7 @@ def retarget(
     save_map: Path | None = None,
     show: Annotated[bool, Parameter(negative=())] = False,
     contacts: bool | None = None,
-    hands: Annotated[bool, Parameter(negative=())] = False,
+    hands: bool | None = None,
     scale: float | None = None,
     units: float | None = None,
     rate: float | None = None,
@@ -67,7 +67,8 @@ def retarget(
     contacts
         Keep planted feet planted (--contacts) or leave them (--no-contacts); by default where proportions differ.
     hands
-        Keep hands together that touch, and on the ground that lean on it.
+        Keep hands where they touch each other, the own body or the ground (--hands) or not (--no-hands); by default where
+        feet are planted.
     scale
         Multiply travel and height by this instead of the ratio of leg lengths.
     units
@@ -219,7 +220,7 @@ def _clips(
     source: Character,
     names: list[str] | None,
     contacts: bool | None,
-    hands: bool,
+    hands: bool | None,
     rate: float | None,
     calibration: str,
 ) -> tuple[list[Clip], list[MotionQuality]]:
@@ -230,7 +231,7 @@ def _clips(
         result = tool.retarget(
             clip,
             contacts="auto" if contacts is None else contacts,
-            hands=hands,
+            hands="auto" if hands is None else hands,
             rate=rate,
             calibration=calibration,
         )

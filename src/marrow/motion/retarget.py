@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.additive import additive, sample_shown
 from marrow.animation.frame_budget import check_frames
+from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.kernels.jobs import thread_count
@@ -25,6 +26,7 @@ from marrow.motion.alignment import Driver
 from marrow.motion.arguments import flag, optional
 from marrow.motion.bone_map import BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.calibration import checked_calibration, cut_calibration
+from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.expressions import with_expressions
 from marrow.motion.fit_cache import recall, remember
 from marrow.motion.foot_ik import plant_feet
@@ -32,6 +34,7 @@ from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.hand_contacts import keep_hands
 from marrow.motion.ik_joints import follow_limbs
 from marrow.motion.joint_scale import scales_change, transfer_scale
+from marrow.motion.limbs import dense
 from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.retarget_setup import Fit, moved_joints
@@ -56,7 +59,7 @@ def retarget(
     source: Character | None = None,
     map: BoneMap | Mapping[str, Any] | str | Path | None = None,
     contacts: Contacts = "auto",
-    hands: bool = False,
+    hands: Contacts = "auto",
     scale: float | None = None,
     units: float | None = None,
     rate: float | None = None,
@@ -68,7 +71,7 @@ def retarget(
     - `source`: the character the clip comes with, where there is one; its bind pose may say more than its rest pose
     - `map`: which joint is which, where the names do not say it right (see `BoneMap`)
     - `contacts`: whether feet that were planted stay planted; `"auto"` where the proportions differ
-    - `hands` keeps hands together that touch each other, and on the ground that lean on it
+    - `hands`: whether hands that touch each other, the own body or the ground still do; `"auto"` where feet are planted
     - `scale` multiplies travel and height; None: by the length of the legs
     - `units`: metres per unit of the source, where its size cannot be told
     - `rate`: frames a second; None: the clip's own
@@ -129,6 +132,7 @@ class Retargeter(Fit):
         self.names = names
         self._lines = ReportBuilder()
         self.calibration_lines: list[str] = []
+        self.weights = ContactWeights()
         self._given_scale, self._units, self._example, self._by_example = scale, units, clip, False
         for who, skeleton in zip(names, (self.source, self.target)):
             if not len(skeleton):
@@ -169,7 +173,7 @@ class Retargeter(Fit):
         clip: Clip,
         *,
         contacts: Contacts = "auto",
-        hands: bool = False,
+        hands: Contacts = "auto",
         rate: float | None = None,
         calibration: str = "drop",
         threads: int | None = None,
@@ -186,7 +190,7 @@ class Retargeter(Fit):
         self,
         clip: Clip,
         contacts: Contacts,
-        hands: bool,
+        hands: Contacts,
         rate: float | None,
         calibration: str,
         threads: int | None,
@@ -195,7 +199,8 @@ class Retargeter(Fit):
         thread_count(threads)
         if not (isinstance(contacts, str) and contacts == "auto"):
             contacts = flag("retarget", "contacts", contacts)
-        hands = flag("retarget", "hands", hands)
+        if not (isinstance(hands, str) and hands == "auto"):
+            hands = flag("retarget", "hands", hands)
         if clip.skeleton is not self.source and clip.skeleton.names != self.source.names:
             raise ValidationError(
                 f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
@@ -224,11 +229,25 @@ class Retargeter(Fit):
         )
         if self.map.humanoid:
             planted = contacts is True or (contacts == "auto" and not self.same_proportions)
-            pose = sample(clip, times) if planted or hands else None
-            if planted and pose is not None:
-                plant_feet(self, pose, world, ground, tracks, times)
-            if hands and pose is not None and not keep_hands(self, pose, world, tracks, times):
-                self._lines.add("warning", "hands", "an arm has no hand here or there: hands are not kept")
+            kept = hands is True or (hands == "auto" and planted)
+            if planted or kept:
+                pose, body = sample(clip, times), dense(self.target, tracks, len(times))
+                work = (
+                    self,
+                    pose,
+                    world,
+                    ground,
+                    body,
+                    to_model(self.target, body),
+                    tracks,
+                    times,
+                    self.weights,
+                )
+                rise = plant_feet(*work) if planted else np.zeros(len(times))
+                if kept and not keep_hands(*work, rise) and hands is True:
+                    self._lines.add(
+                        "warning", "hands", "an arm has no hand here or there: hands are not kept"
+                    )
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
         made_rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
