@@ -43,11 +43,11 @@ def try_from_middle(
     missed = np.flatnonzero(((unit * residuals > MISSED) & (weights > 0)).any(axis=(1, 2)))
     if not len(missed):
         return
-    again = tuple(array[missed] for array in given)
+    home, posture, scale, goals, floors = (array[missed] for array in given)
     joints = [j for j in sorted(solver.joints) if limits.limited[j]]
-    moved, turned = again[0].copy(), again[1].copy()
-    turned[:, joints] = _towards(limits.center[joints], again[1][:, joints].astype(np.float64))
-    found = solver.run(*again, moved, turned, steps=steps, warm=False)
+    moved, turned = home.copy(), posture.copy()
+    turned[:, joints] = _towards(limits.center[joints], posture[:, joints].astype(np.float64))
+    found = solver.run(home, posture, scale, goals, floors, moved, turned, steps=steps, warm=False)
     pull = np.array([size**-2, TURN_WEIGHT, TURN_WEIGHT])
     before, after = (
         (pull * weights[missed] * r.astype(np.float64) ** 2).sum(axis=(1, 2))
