@@ -182,7 +182,7 @@ def test_what_meets_the_ground_is_the_lowest_of_the_skin(hero: mw.Character) -> 
     """Turned in many ways, hips are as high over the ground as the lowest of the vertices that go with them, to 1 cm."""
     tool = Retargeter(hero, rigs.body(SAME, place=wider, root="root"))
     skin = find_body_skin(hero, hero.skeleton, tool.chains("source"))
-    hips = next(p for p in skin.body if p.joint == hero.skeleton.index("pelvis"))
+    hips = next(p for p in skin.body.parts if p.joint == hero.skeleton.index("pelvis"))
     rng = np.random.default_rng(4)
     model = np.zeros((50, len(hero.skeleton), 3, 4), np.float32)
     model[:, hips.joint, :, :3] = quaternion.to_matrix(quaternion.normalize(rng.normal(size=(50, 4))))

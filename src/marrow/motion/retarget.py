@@ -243,8 +243,8 @@ class Retargeter(Fit):
                     times,
                     self.weights,
                 )
-                rise = plant_feet(*work) if planted else np.zeros(len(times))
-                if kept and not keep_hands(*work, rise) and hands is True:
+                moved = plant_feet(*work) if planted else (np.zeros((len(times), 3)), np.zeros(len(times)))
+                if kept and not keep_hands(*work, moved) and hands is True:
                     self._lines.add(
                         "warning", "hands", "an arm has no hand here or there: hands are not kept"
                     )
