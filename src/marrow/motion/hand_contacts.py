@@ -131,6 +131,8 @@ def _anywhere(tool: Retargeter, motion: _Motion, world: Array, ground: float) ->
     out |= (mine.palms[..., 1] - tool.skin().hand_reach).min(axis=1) < MORE * size
     for side, limit in ((theirs, TOUCH[1] + MORE), (mine, FLESH + MORE)):
         for frames, shape in side.parts:
+            if not frames.beside(side.palms, shape, limit * size).any():
+                continue
             for k in range(2):
                 seen = frames.seen(side.palms[:, k])
                 out |= (_over(frames, shape, *seen) < limit * size) & (_within(shape, seen[0]) > 0)
