@@ -39,7 +39,7 @@ from marrow.motion.soles import Soles
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
 
-__all__ = ["BentLimb", "asked", "lowest_parts", "plant_feet", "repeats", "source_points"]
+__all__ = ["BentLimb", "asked", "lowest_parts", "moved_track", "plant_feet", "repeats", "source_points"]
 
 Array = NDArray[Any]
 HIGH = 0.15
@@ -144,12 +144,16 @@ def plant_feet(
         tracks |= leg.bent(moves, 3 + 3 * k)
     if carries:
         moves[:, 1] += rise
-        above = int(skeleton.parents[hips])
-        shift: Array = moves[:, :3]
-        if above >= 0:
-            shift = np.linalg.solve(model[:, above, :, :3].astype(np.float64), shift[..., None])[..., 0]
-        tracks[hips, 0] = (body.translation[:, hips] + shift).astype(np.float32)
+        tracks[hips, 0] = moved_track(skeleton, body, model, hips, moves[:, :3])
     return moves[:, :3] if carries else np.zeros((T, 3)), rise
+
+
+def moved_track(skeleton: Skeleton, body: Pose, model: Array, joint: int, shift: Array) -> Array:
+    """The translations `(T, 3)` of a joint that moves by `shift (T, 3)` in model space."""
+    above = int(skeleton.parents[joint])
+    if above >= 0:
+        shift = np.linalg.solve(model[:, above, :, :3].astype(np.float64), shift[..., None])[..., 0]
+    return np.asarray(body.translation[:, joint] + shift, np.float32)
 
 
 def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array, length: float) -> PlantProblem:

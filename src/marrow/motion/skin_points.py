@@ -12,9 +12,18 @@ from numpy.typing import NDArray
 
 from marrow.math import affine
 from marrow.model import Character, Skeleton
+from marrow.model._derived import derived
 from marrow.motion.rig import FINGERS, find_rig
 
-__all__ = ["BodySkin", "SkinGroup", "SkinPoints", "find_body_skin", "surface_points"]
+__all__ = [
+    "BodySkin",
+    "SkinGroup",
+    "SkinPoints",
+    "find_body_skin",
+    "find_skin",
+    "skinned_joints",
+    "surface_points",
+]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
@@ -105,13 +114,8 @@ def surface_points(character: Character, joints: set[int]) -> Array:
 def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chains) -> BodySkin:
     """What of a body meets the ground. Without skin it is the joints."""
     rest = skeleton.rest_model.astype(np.float64)
-    found = _by_joint(character) if character is not None else {}
-
-    def points(joint: int, at: Array | None) -> SkinPoints:
-        at = np.zeros((1, 3)) if at is None or not len(at) else at
-        kept = at[np.unique(np.argmax(at @ _ways(), axis=0))]
-        return SkinPoints(joint, kept.astype(np.float32), float(np.linalg.norm(kept, axis=1).max()))
-
+    found = _by_joint(character)
+    points = _outermost
     body = [points(j, found.get(j)) for n in ("hips", "pelvis", "spine", "head") for j in chains.get(n, ())]
     for side in ("left", "right"):
         upper, lower, foot = chains[f"{side}_leg"][:3]
@@ -144,6 +148,25 @@ def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chai
     return BodySkin(SkinGroup(tuple(body)), tuple(map(SkinGroup, hands)), 1.5 * reach)
 
 
+def find_skin(character: Character | None, joints: list[int]) -> SkinGroup:
+    """The skin that goes with some joints; without any, the joints."""
+    found = _by_joint(character)
+    mine = [_outermost(j, found[j]) for j in joints if j in found]
+    return SkinGroup(tuple(mine) or tuple(_outermost(j, None) for j in joints))
+
+
+def skinned_joints(character: Character | None) -> list[int]:
+    """The joints that carry skin more than any other does."""
+    return sorted(_by_joint(character))
+
+
+def _outermost(joint: int, at: Array | None) -> SkinPoints:
+    """Of points `(P, 3)` in the frame of a joint those that may be the lowest; the joint itself without any."""
+    at = np.zeros((1, 3)) if at is None or not len(at) else at
+    kept = at[np.unique(np.argmax(at @ _ways(), axis=0))]
+    return SkinPoints(joint, kept.astype(np.float32), float(np.linalg.norm(kept, axis=1).max()))
+
+
 def hand_joints(skeleton: Skeleton, chains: Chains, side: str) -> list[int]:
     """The hand and its fingers; not what it holds."""
     hand = chains[f"{side}_arm"][2]
@@ -153,8 +176,15 @@ def hand_joints(skeleton: Skeleton, chains: Chains, side: str) -> list[int]:
     return [hand, *sorted(between | set(tips))]
 
 
-def _by_joint(character: Character) -> dict[int, Array]:
+def _by_joint(character: Character | None) -> dict[int, Array]:
     """The vertices that go with a joint more than with any other, in its frame."""
+    if character is None:
+        return {}
+    found: dict[int, Array] = derived(character, "skin by joint", lambda: _sorted_skin(character))
+    return found
+
+
+def _sorted_skin(character: Character) -> dict[int, Array]:
     out: dict[int, list[Array]] = {}
     for mesh in character.meshes:
         most = np.argmax(mesh.weights, axis=1)
