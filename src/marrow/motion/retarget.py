@@ -35,6 +35,7 @@ from marrow.motion.hand_contacts import keep_hands
 from marrow.motion.ik_joints import follow_limbs
 from marrow.motion.joint_scale import scales_change, transfer_scale
 from marrow.motion.limbs import dense
+from marrow.motion.paws import plant_paws
 from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.retarget_setup import Fit, moved_joints
@@ -243,13 +244,17 @@ class Retargeter(Fit):
                     times,
                     self.weights,
                 )
-                rise = plant_feet(*work) if planted else np.zeros(len(times))
-                if kept and not keep_hands(*work, rise) and hands is True:
+                moved = plant_feet(*work) if planted else (np.zeros((len(times), 3)), np.zeros(len(times)))
+                if kept and not keep_hands(*work, moved) and hands is True:
                     self._lines.add(
                         "warning", "hands", "an arm has no hand here or there: hands are not kept"
                     )
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
+        elif contacts is not False:
+            pose, body = sample(clip, times), dense(self.target, tracks, len(times))
+            places = to_model(self.target, body), to_model(self.source, pose)
+            plant_paws(self, body, *places, tracks, times, self.weights, always=contacts is True)
         made_rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
         made = clip.replace(skeleton=self.target, tracks=packed, rate=made_rate)

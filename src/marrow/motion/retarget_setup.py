@@ -37,7 +37,7 @@ from marrow.motion.posture import (
 from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import find_rig
-from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
+from marrow.motion.sizes import metres, same_legs, same_trunk, size_ratio, stands_on_ground, stature
 from marrow.motion.skin_points import BodySkin, find_body_skin
 from marrow.motion.soles import find_soles
 from marrow.motion.transfer import Transfer, TransferBuilder
@@ -150,7 +150,9 @@ class Fit:
         self.feet_t = feet_shape(self.target, theirs, self._to, ankles[1])
         stands = self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
         self.sure_of_ankles = ankles[0] is not None or (self._from.of == "rest pose" and stands)
-        self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
+        places = self.rest_s.place, self.rest_t.place
+        legs_alike = same_legs(*places, self.map, ratio)
+        self.same_proportions = legs_alike and same_trunk(*places, self.map, ratio)
         size = f"hips and travel {self.scale:.4g} times" if self.scale != 1 else "legs as long"
         feet = (
             "of the same proportions" if self.same_proportions else "of other proportions, feet kept planted"
@@ -158,7 +160,7 @@ class Fit:
         self._lines.add(
             "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
         )
-        if self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
+        if legs_alike and same_feet(self.feet_s, self.feet_t, ratio):
             # The same feet: what one rest pose says about its ankles holds for the other.
             if self.sure_of_ankles and not self._to.stance:
                 self.feet_t = feet_shape(self.target, theirs, self._to, self.feet_s.ankle * ratio)
