@@ -1,17 +1,31 @@
-"""`marrow bench ik`: inverse kinematics of whole bodies, a character and step, and against `mink`,
-`pinocchio` and `pink` where they are installed."""
+"""`marrow bench ik`: inverse kinematics of whole bodies, a character and step, against `mink`, `pinocchio` and `pink` where
+they are installed; and what feet on the ground add to an update."""
 
 from __future__ import annotations
 
 import importlib.util
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.bench.ground import HALF, terrain
 from marrow.bench.harness import Contest
-from marrow.graph import Animator, FullBodyIK, Graph, IKEffector, Parameter
+from marrow.graph import (
+    Animator,
+    FootLock,
+    FootPlacement,
+    FullBodyIK,
+    Graph,
+    GroundMesh,
+    HeightField,
+    IKEffector,
+    Parameter,
+    RootMotion,
+)  # fmt: skip
+from marrow.graph.ground import query_ground
 from marrow.ik import Effector, JointLimits, Solver
 from marrow.math import quaternion
 from marrow.model import Skeleton
@@ -25,6 +39,8 @@ EFFECTORS = (
 )  # fmt: skip
 CROWD, STEPS = 1000, 4
 WHOLE, AGAINST_MINK, AGAINST_OTHERS = 8e-6, 1 / 50, 1 / 20
+FEET, FEET_ON_MESH = 2e-6, 5e-6
+PAIRS = 10
 
 
 def contests() -> list[Contest]:
@@ -57,7 +73,66 @@ def contests() -> list[Contest]:
     one = {name: target[0] for name, target in targets.items()}
     single = Contest(f"the same for one character, {STEPS} steps", "character", 1)
     single.entries["marrow"] = lambda: solver.solve(pose[0], one, warm=pose[0], steps=STEPS)
-    return [whole, single]
+    return [whole, single, *feet_contests()]
+
+
+def feet_contests() -> list[Contest]:
+    """What `FootPlacement` adds to the update of a crowd that walks with locked feet, on ground of each kind."""
+    heights, positions, triangles = terrain(225)
+    field, mesh = HeightField(heights, 2 * HALF / 224, (-HALF, -HALF)), GroundMesh(positions, triangles)
+    plain, found = walking(None), []
+    for title, ground, goal in (
+        ("a height function", _hills, FEET),
+        ("a height field of 225 by 225", field, FEET),
+        (f"a mesh of {len(triangles):,} triangles", mesh, FEET_ON_MESH),
+    ):
+        contest = Contest(
+            f"FootPlacement on {title}, over the same without it", "character", CROWD, goal=goal
+        )
+        contest.entries["marrow"] = added(plain, walking(ground))
+        found.append(contest)
+    return found
+
+
+def _hills(places: Array) -> Array:
+    return np.asarray(0.5 * np.sin(0.45 * places[:, 0]))
+
+
+def walking(ground: Any) -> Callable[[], object]:
+    """A crowd all over the ground: an update and its skinning matrices, on one thread."""
+    walk = FootLock("walk")
+    graph = Graph(RootMotion(walk if ground is None else FootPlacement(walk)))
+    crowd = Animator(mannequin(), graph, count=CROWD, threads=1)
+    rng = np.random.default_rng(0)
+    places = rng.uniform(-0.8 * HALF, 0.8 * HALF, (CROWD, 3)) * [1, 0, 1]
+    if ground is not None:
+        crowd.ground = ground
+        places[:, 1] = query_ground(ground, places, 10.0, np.arange(CROWD), normals=False).heights
+    crowd.root.set(places)
+    crowd.update(rng.uniform(0, 1, CROWD))
+    crowd.matrices  # noqa: B018 (the first one begins at the pose)
+
+    def run() -> object:
+        crowd.update(1 / 600)
+        return crowd.matrices
+
+    return run
+
+
+def added(plain: Callable[[], object], more: Callable[[], object]) -> Callable[[], object]:
+    """How much longer one of two takes: the best of `PAIRS` calls of each, in turn."""
+
+    def run() -> object:
+        best = [np.inf, np.inf]
+        for _ in range(PAIRS):
+            for k, call in enumerate((plain, more)):
+                begun = time.process_time()
+                call()
+                best[k] = min(best[k], time.process_time() - begun)
+        run.seconds = best[1] - best[0]  # type: ignore[attr-defined]
+        return None
+
+    return run
 
 
 def crowd_updates(times: Array, later: Array) -> Callable[[], object]:
