@@ -58,7 +58,8 @@ def turns_freely(skeleton: Skeleton, chains: Chains, rest: Posture, clip: Clip, 
     at = np.stack([model_of(skeleton, few, j)[..., 3] for j in points], axis=-2)
     turned = transform.decompose(model)[1]
     fitted = _fit(rest.place[points] - rest.place[hips], at - model[..., None, :, 3])
-    off = quaternion.multiply(quaternion.conjugate(fitted), quaternion.multiply(turned, quaternion.conjugate(rest.rotation[hips])))  # fmt: skip
+    own = quaternion.multiply(turned, quaternion.conjugate(rest.rotation[hips]))
+    off = quaternion.multiply(quaternion.conjugate(fitted), own)
     angle = 2 * np.degrees(np.arctan2(np.linalg.norm(off[..., :3], axis=-1), np.abs(off[..., 3])))
     return bool(np.median(angle) > FREE)
 
@@ -114,7 +115,7 @@ def _points(skeleton: Skeleton, rest: Posture, joint: int, size: float) -> list[
 
 
 def _turned(skeleton: Skeleton, rest: Posture, at: Array, joint: int, carried: Array, size: float) -> Array:
-    """How a joint turns from the reference posture, `(T, 4)`; with a single bone as its parent and then the shortest way."""
+    """How a joint turns from the reference posture, `(T, 4)`: with a single bone as its parent, then the shortest way."""
     points = _points(skeleton, rest, joint, size)
     was = rest.place[points] - rest.place[joint]
     now = at[:, points] - at[:, [joint]]
