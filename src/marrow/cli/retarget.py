@@ -252,7 +252,11 @@ def _over(quality: MotionQuality, limits: dict[str, float | None]) -> list[str]:
     }
     for name, limit in limits.items():
         value, time = others[name] if name in others else (getattr(quality.result, name), None)
-        if limit is not None and value > limit:
+        if limit is None:
+            continue
+        if value is None:
+            out.append(f"clip {quality.clip!r}: {name} cannot be measured: a hand is missing here or there")
+        elif value > limit:
             when = "" if time is None else f" at {time:.2f} s"
             out.append(f"clip {quality.clip!r}: {name} is {value:.4g}{when}, more than {limit:.4g}")
     return out
