@@ -38,6 +38,7 @@ def retarget(
     motion_only: Annotated[bool, Parameter(negative=())] = False,
     report: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
+    html: Path | None = None,
     max_drift: float | None = None,
     max_sink: float | None = None,
     max_skate: float | None = None,
@@ -88,6 +89,8 @@ def retarget(
         Print how good each clip's feet are, before and after.
     json
         Print that report as JSON.
+    html
+        Write that report as a page with pictures of each figure's worst moment.
     max_drift
         Fail when a planted foot moves further than this, in metres.
     max_sink
@@ -105,7 +108,8 @@ def retarget(
     force
         Replace files that exist.
     """
-    from marrow.cli._files import open_character, writable
+    from marrow.cli._files import chosen_clips, open_character, writable
+    from marrow.cli._motion_page import MotionPage
     from marrow.cli._progress import working
     from marrow.errors import FormatError, MarrowError, UnknownNameError, ValidationError
     from marrow.io import registry
@@ -113,9 +117,9 @@ def retarget(
     if len(files) < 2:
         raise UsageError("expected MOTION... CHARACTER: at least one file with motion and a character")
     *motions, target = files
-    wanted = output is not None or show or save_map is not None or report or json
+    wanted = output is not None or show or save_map is not None or report or json or html is not None
     if not wanted:
-        raise UsageError("nothing to do: give -o OUT, --show, --save-map FILE or --report")
+        raise UsageError("nothing to do: give -o OUT, --show, --save-map FILE, --report or --html FILE")
     folder = output is not None and (
         output.is_dir() or (not output.suffix and len(motions) > 0 and not output.exists())
     )
@@ -126,8 +130,9 @@ def retarget(
             except FormatError as error:
                 raise UsageError(str(error)) from None
         writable(output, force=force or folder, folder=folder)
-    if save_map is not None:
-        writable(save_map, force=force)
+    for file in (save_map, html):
+        if file is not None:
+            writable(file, force=force)
     character = open_character(target, allow_outside=allow_outside)
     limits = {
         "drift": max_drift,
@@ -139,6 +144,7 @@ def retarget(
     limits["knee speed"] = max_knee
     code, added = FINE, character
     told: list[dict[str, Any]] = []
+    page = None if html is None else MotionPage(target)
     if folder and output is not None and not show:
         output.mkdir(parents=True, exist_ok=True)
     for name in motions:
@@ -154,6 +160,8 @@ def retarget(
                 made, found = _clips(tool, source, clip, contacts, hands, rate, calibration)
         except MarrowError as error:
             show_error(error if str(error).startswith(name) else f"{name}: {error}")
+            if page is not None:
+                page.failed(name, str(error))
             code = max(
                 code,
                 BAD_CALL if isinstance(error, (UsageError, ValidationError, UnknownNameError)) else BAD_FILE,
@@ -165,6 +173,9 @@ def retarget(
             show_error(f"{name}: {text}")
             code = max(code, BAD_FILE)
         told.append({"file": name, "clips": [q.to_dict() for q in found]})
+        if page is not None:
+            with working(f"draw {name}"):
+                page.add(name, tool, source, character, chosen_clips(source, clip), made)
         if report and not json:
             for quality in found:
                 say(f"{name}: {quality}")
@@ -182,6 +193,8 @@ def retarget(
         from marrow.cli._output import print_json
 
         print_json(told)
+    if page is not None and html is not None:
+        page.write(html)
     if output is not None and not folder and not show and told:
         if motion_only or registry.for_writing(output).name == "joint angles":
             added = _bare(added, True).replace(
