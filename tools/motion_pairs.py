@@ -33,7 +33,7 @@ from marrow.motion.contacts import LEG
 from marrow.motion.quality_figures import figures_of
 
 LIST = Path(__file__).with_name("motion_pairs.txt")
-SOURCES, TARGETS, SECONDS = 60, 40, 8.0
+SOURCES, TARGETS, SECONDS, JOINTS = 60, 40, 8.0, 12
 LIKED = (
     "walk",
     "run",
@@ -131,8 +131,8 @@ def body(role: str, family: str, path: Path, turn: int, told: dict[str, str]) ->
         clip = clip_of(character, turn) if role == "motions" else None
         if role == "motions" and clip is None:
             why = "no motion"
-        elif role == "characters" and not character.meshes:
-            why = "no skin"
+        elif role == "characters" and (not character.meshes or len(character.skeleton) < JOINTS):
+            why = "no skin" if not character.meshes else "no skeleton"
         elif find_rig(character.skeleton).kind == "quadruped":
             why = "walks on four legs"
         else:
@@ -156,9 +156,9 @@ def chosen_pairs(motions: list[Body], characters: list[Body], count: int) -> lis
 def measured(a: Body, b: Body) -> dict[str, Any]:
     """The figures of a pair, and whether the retargeter's own report calls it well."""
     row: dict[str, Any] = {"from": a.family, "motion": a.name, "to": b.family, "character": b.file.stem[:28]}
-    if a.file == b.file:
-        return row | {"same": True}
     try:
+        if a.file == b.file or Retargeter(a.character, b.character, clip=a.clip).exact:
+            return row | {"same": True}
         row |= measure(a.character, a.clip, b.character)
         tool = Retargeter(a.character, b.character, clip=a.clip)
         quality = tool.quality(a.clip, tool.retarget(a.clip))
