@@ -36,7 +36,7 @@ from marrow.motion.posture import (
 )
 from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
-from marrow.motion.rig import find_rig
+from marrow.motion.rig import SIDES, find_rig
 from marrow.motion.sizes import metres, same_legs, same_trunk, size_ratio, stands_on_ground, stature
 from marrow.motion.skin_points import BodySkin, find_body_skin
 from marrow.motion.soles import find_soles
@@ -280,14 +280,15 @@ class Fit:
         return world
 
     def _motion_up(self, pose: Pose) -> Array:
-        """The mean direction of the spine in a motion."""
-        hips = self.map["hips"].source[0]
-        few = pose[:: max(len(pose) // 32, 1)]
-        turned = model_of(self.source, few, hips)[..., :3]
-        rest = self.rest_s.rotation[hips]
-        up = quaternion.rotate(quaternion.conjugate(rest), self.rest_s.frame[:, 1])
-        size = np.linalg.norm(turned, axis=-2, keepdims=True)
-        mean: Array = (turned / np.where(size > 0, size, 1) @ up).mean(axis=0)
+        """The mean direction of the trunk in a motion: from the hip joints to the shoulders, wherever the hips point."""
+        few, chains = pose[:: max(len(pose) // 32, 1)], self.chains("source")
+        tops = {
+            limb: sum(model_of(self.source, few, chains[f"{side}_{limb}"][0])[..., 3] for side in SIDES)
+            for limb in ("arm", "leg")
+        }
+        trunk = np.asarray(tops["arm"] - tops["leg"])
+        size = np.linalg.norm(trunk, axis=-1, keepdims=True)
+        mean: Array = (trunk / np.where(size > 0, size, 1)).mean(axis=0)
         return mean
 
     def _transfers(self, world: Array, clip: Clip) -> tuple[dict[int, Driver], Transfer]:
