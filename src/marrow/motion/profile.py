@@ -22,7 +22,8 @@ from marrow.model._asset import Replaceable
 from marrow.motion.bone_map import RetargetError
 
 __all__ = [
-    "ChainProfile", "ClipProfile", "GivenProfile", "RetargetPose", "RetargetProfile", "as_profile", "profile_file",
+    "ENDING", "ChainProfile", "ClipProfile", "GivenProfile", "RetargetPose", "RetargetProfile", "as_profile",
+    "profile_file",
 ]  # fmt: skip
 
 FORMAT, VERSION, ENDING = "marrow retarget profile", 1, ".retarget.json"
