@@ -32,7 +32,8 @@ from marrow.motion.foot_ik import plant_feet
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.hand_contacts import keep_hands
 from marrow.motion.ik_joints import follow_limbs
-from marrow.motion.joint_scale import scales_change, transfer_scale
+from marrow.motion.joint_scale import scales_change, transfer_scale, whole_body
+from marrow.motion.pose_transfer import PoseTransfer
 from marrow.motion.profile import GivenProfile, RetargetProfile, as_profile
 from marrow.motion.profile_bodies import body_with
 from marrow.motion.quality import MotionQuality, motion_quality
@@ -144,6 +145,7 @@ class Retargeter(Fit):
         if clip is not None and clip.skeleton.names != self.source.names:
             raise ValidationError(f"retarget: {clip.name!r} was made for another skeleton than the source's")
         self.names = names
+        self._pose_transfer: PoseTransfer | None = None
         self._lines = ReportBuilder()
         self.calibration_lines: list[str] = []
         self._given_scale, self._units, self._example, self._by_example = scale, units, clip, False
@@ -233,6 +235,33 @@ class Retargeter(Fit):
         followed = self.robot.follow(made)
         self._lines.add("info", f"clip {clip.name!r}", self.robot.fit(made, followed))
         return followed
+
+    @told_at_the_call
+    def retarget_pose(self, pose: Pose, *, threads: int | None = None) -> Pose:
+        """Poses `(...)` of the source on the target, each by itself: while they are made, before the next is known.
+
+        As `retarget(clip, contacts=False)` for every moment. Chains go by the profile; feet are not planted (a graph has
+        `FootLock` and `FootPlacement` for that), and root modes and settings of single clips are for clips.
+        """
+        instance("retarget_pose", "pose", pose, Pose)
+        thread_count(threads)
+        if self.robot is not None:
+            raise ValidationError("retarget_pose: a robot follows whole clips: retarget(clip) makes them")
+        if pose.joint_count != len(self.source):
+            raise ValidationError(
+                f"retarget_pose: the pose has {pose.joint_count} joints, the source {len(self.source)}"
+            )
+        flat = pose.reshape((int(np.prod(pose.batch_shape)),))
+        if not all(np.isfinite(part).all() for part in (flat.translation, flat.rotation, flat.scale)):
+            raise ValidationError("retarget_pose: the pose is not finite")
+        return self.pose_transfer.run(flat, threads).reshape(pose.batch_shape)
+
+    @property
+    def pose_transfer(self) -> PoseTransfer:
+        """The way that single poses go, found once."""
+        if self._pose_transfer is None:
+            self._pose_transfer = PoseTransfer(self)
+        return self._pose_transfer
 
     def _retarget(
         self,
@@ -338,10 +367,7 @@ class Retargeter(Fit):
     def _scales(self, clip: Clip, times: Array, found: Mapping[int, Driver]) -> LocalTracks:
         if not scales_change(clip):
             return {}
-        body = {j for part in ("root", "hips") if part in self.map for j in self.map[part].source}
-        above = {k for j in body for k in self.source.ancestors(j)} if self.map.humanoid else set()
-        whole = frozenset(body | above) if self.map.humanoid else frozenset[int]()
-        made = transfer_scale(clip, sample(clip, times), self.source, self.target, found, whole)
+        made = transfer_scale(clip, sample(clip, times), self.source, self.target, found, whole_body(self))
         for names, kind, words in (
             (made.left, "dropped", "joints change their scale, which stays behind"),
             (
