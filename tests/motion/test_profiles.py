@@ -13,7 +13,7 @@ from families import FAMILIES
 import marrow as mw
 from marrow.errors import FormatError, MissingFileError, WrongTypeError
 from marrow.math import quaternion
-from marrow.motion import ChainProfile, ClipProfile, Retargeter, RetargetError, RetargetPose
+from marrow.motion import ChainProfile, ClipProfile, ContactProfile, Retargeter, RetargetError, RetargetPose
 
 TIMES = np.linspace(0.1, 0.9, 5)
 
@@ -58,6 +58,7 @@ def full() -> mw.RetargetProfile:
         root="hips to root",
         contacts=False,
         hands=True,
+        contact_weights=ContactProfile(feet=0.5),
         scale=1.5,
         morphs={"jawOpen": "mouth_open"},
         clips={"jump*": ClipProfile(root="travel", chains={"left_arm": ChainProfile(fk=1.0)})},
@@ -291,6 +292,18 @@ def test_clips_may_be_otherwise(hero: mw.Character, other: mw.Skeleton) -> None:
     still = mw.retarget(hero.clips["idle"], other, profile=profile).sample(TIMES)
     joint = other.index("Bip01 R UpperArm")
     assert quaternion.angle(still.rotation[:, joint], other.rest.rotation[joint]).max() < 1e-3
+
+
+def test_contacts_are_kept_as_much_as_the_profile_says(hero: mw.Character) -> None:
+    body = longer(hero, {"calf_l": 0.8, "calf_r": 0.8})
+    clip = hero.clips["walk"]
+    free = place(body, made(clip, body), "foot_l")
+    off = []
+    for feet in (1.0, 0.0):
+        weights = ContactProfile(feet=feet, hands=0.0, body=0.0)
+        kept = mw.retarget(clip, body, profile=mw.RetargetProfile(contact_weights=weights))
+        off.append(np.abs(place(body, kept, "foot_l") - free).max())
+    assert off[0] > 0.005 and off[1] < 1e-4
 
 
 def test_chains_of_the_profile_are_those_that_move(hero: mw.Character, other: mw.Skeleton) -> None:

@@ -30,7 +30,7 @@ def retarget(
     ignore_profile: Annotated[bool, Parameter(negative=())] = False,
     show: Annotated[bool, Parameter(negative=())] = False,
     contacts: bool | None = None,
-    hands: Annotated[bool, Parameter(negative=())] = False,
+    hands: bool | None = None,
     scale: float | None = None,
     units: float | None = None,
     rate: float | None = None,
@@ -76,7 +76,8 @@ def retarget(
     contacts
         Keep planted feet planted (--contacts) or leave them (--no-contacts); by default where proportions differ.
     hands
-        Keep hands together that touch, and on the ground that lean on it.
+        Keep hands where they touch each other, the own body or the ground (--hands) or not (--no-hands); by default where
+        feet are planted.
     scale
         Multiply travel and height by this instead of the ratio of leg lengths.
     units
@@ -241,7 +242,7 @@ def _clips(
     source: Character,
     names: list[str] | None,
     contacts: bool | None,
-    hands: bool,
+    hands: bool | None,
     rate: float | None,
     calibration: str,
 ) -> tuple[list[Clip], list[MotionQuality]]:
@@ -252,7 +253,7 @@ def _clips(
         result = tool.retarget(
             clip,
             contacts="auto" if contacts is None else contacts,
-            hands=hands,
+            hands="auto" if hands is None else hands,
             rate=rate,
             calibration=calibration,
         )

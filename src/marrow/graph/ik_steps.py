@@ -5,6 +5,7 @@ then programs go on. What it did to a pose is kept, and the next update begins t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.ik.plan import TURN_WEIGHT
-from marrow.kernels.ik.rows import TICK, IkRows, put_solved, state_size, take_poses
+from marrow.kernels.ik.rows import AT, TICK, IkRows, put_solved, state_size, take_poses
 from marrow.kernels.jobs import Job, worth
 from marrow.kernels.language.kernel import Kernel
 
@@ -40,6 +41,8 @@ SPEED = 3.0
 """Radians a second that joints turn at most where a target is missed."""
 JUMP = 0.2
 """The share of the body's size that a target may move in one update before it is sought from the pose again."""
+MOST_PARTS = 12
+"""Ticks that an update makes up for at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +93,13 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
         if not constants[-1 - step.weight] > 0:
             return
     memory, size = control.memory, control.pose_size
+    ticks = state.instances["since"][instances] / TICK
+    parts = np.clip(np.ceil(ticks - 0.1), 1, MOST_PARTS).astype(np.int64)
+    for count in np.unique(parts[parts > 1]) if step.steps else ():
+        slow = parts == count
+        _solve_in_parts(control, step, instances[slow], weights[slow], at, int(count))
+    if step.steps and not (parts == 1).all():
+        instances, weights = instances[parts == 1], weights[parts == 1]
     if isinstance(memory, np.ndarray):
         _solve(control, step, instances, weights, memory, instances, at, step.kept)
         return
@@ -101,27 +111,58 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
     memory[instances, poses], memory[instances, kept] = rows[:, :size], rows[:, size:]
 
 
+def _solve_in_parts(
+    control: GraphControl, step: IkStep, instances: Array, weights: Array, at: int, parts: int
+) -> None:
+    """An update of several ticks, tick by tick, with targets on their way: so it ends where as many short updates do."""
+    memory, size, state = control.memory, control.pose_size, state_of(step)
+    poses, kept = slice(at, at + size), slice(step.kept, step.kept + 1 + 2 * state)
+    given = memory[instances, poses]
+    rows = np.concatenate([given, memory[instances, kept]], axis=1)
+    old, new = slice(size + 1, size + 1 + state), slice(size + 1 + state, size + 1 + 2 * state)
+    for k in range(parts):
+        _solve(
+            control,
+            step,
+            instances,
+            weights,
+            rows,
+            np.arange(len(rows)),
+            0,
+            size,
+            parts=parts,
+            left=parts - k,
+        )
+        if k == 0:
+            first = rows[:, old].copy()
+        if k < parts - 1:
+            rows[:, old], rows[:, :size] = rows[:, new], given
+    rows[:, old] = first
+    memory[instances, poses], memory[instances, kept] = rows[:, :size], rows[:, size:]
+
+
 def state_of(step: IkStep) -> int:
     """How many numbers an instance keeps from one update to the next."""
     return state_size(len(step.targets.turning), len(step.targets.joints))
 
 
 def _solve(
-    control: GraphControl, step: IkStep, instances: Array, weights: Array, memory: Array, rows: Array, at: int, kept: int
+    control: GraphControl, step: IkStep, instances: Array, weights: Array, memory: Array, rows: Array, at: int, kept: int,
+    *, parts: int = 1, left: int = 1,
 ) -> None:  # fmt: skip
-    """Solves for instances block by block."""
+    """Solves for instances block by block: of an update in `parts`, the first of the last `left` ones."""
     solver, state = step.solver, control.state
     assert solver is not None
     J, E, N = len(solver.skeleton), len(solver.effectors), min(len(instances), BLOCK)
     if not N:
         return
     room = _room(N, J, E)
-    stamps, since = state.instances["stamp"][instances], state.instances["since"][instances]
+    stamps, since = state.instances["stamp"][instances], state.instances["since"][instances] / parts
     fixed: dict[str, Any] = {
         "memory": memory, "values": state.values, "constants": control.compiled.tables.constants, "place": state.place,
         "parents": solver.skeleton.parents, **vars(step.targets), "Jp": control.compiled.bank.layout.joints, "at": at,
         "kept": kept, "state": state_of(step), "mover": solver.mover, "keeps": int(step.steps > 0),
-        "left": LEFT, "jump": JUMP * solver.tree.size,
+        "left": LEFT, "jump": JUMP * solver.tree.size * left,
     }  # fmt: skip
     for begin in range(0, len(instances), BLOCK):
         part = slice(begin, min(begin + BLOCK, len(instances)))
@@ -137,15 +178,30 @@ def _solve(
         work = IkRows(**fixed, **own, **here)
         workers = worth(n * SECONDS, control.threads)
         _spread(take_poses, work, n, workers)
+        if left > 1:
+            _on_their_way(step, work, left)
         warm = int(here["warm"].sum())
         residuals = _run(solver, here, step, warm, n, workers)
-        if warm and step.steps:
-            lost = np.flatnonzero((here["warm"] > 0) & _missed(residuals, step.targets))
+        if step.steps:
+            # Also those whose target jumped and who began at the pose: or they would flip from one far place to another.
+            lost = np.flatnonzero((memory[rows[part], kept + 1] > 0) & _missed(residuals, step.targets))
             if len(lost):
                 some = {name: array[lost] for name, array in own.items()} | {"since": np.zeros(len(lost))}
-                again = IkRows(**fixed, **some, **_room(len(lost), J, E))
+                clocks = memory[some["rows"], kept + 2 * work.state]
+                again = IkRows(**{**fixed, "jump": math.inf}, **some, **_room(len(lost), J, E))
                 _come_to_rest(solver, again, here, lost, residuals[lost], since[part][lost])
+                memory[some["rows"], kept + 2 * work.state] = clocks
         _spread(put_solved, work, n, workers)
+
+
+def _on_their_way(step: IkStep, work: IkRows, left: int) -> None:
+    """Brings the goals of those who go on from where they were to the next of `left` even steps from where those were."""
+    goes = np.flatnonzero(work.warm)
+    rows, first = work.rows[goes], work.kept + 1 + 4 + 4 * len(work.turning)
+    for k in np.flatnonzero(work.parts & AT):
+        was, to = (slice(at, at + 3) for at in (first + 3 * k, first + 3 * k + work.state))
+        place = work.memory[rows, was] + (work.memory[rows, to] - work.memory[rows, was]) / np.float32(left)
+        work.memory[rows, to] = work.goals[goes, k, :3] = place
 
 
 def _spread(kernel: Kernel, work: IkRows, n: int, workers: int) -> None:

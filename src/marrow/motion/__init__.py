@@ -5,7 +5,7 @@ from marrow.motion.bone_map import BoneMap, RetargetError, map_bones
 from marrow.motion.joint_angles import JointAngles, joint_angles
 from marrow.motion.mirror import MirrorMap, mirror_map, mirrored_pose
 from marrow.motion.parts import PARTS
-from marrow.motion.profile import ChainProfile, ClipProfile, RetargetPose, RetargetProfile
+from marrow.motion.profile import ChainProfile, ClipProfile, ContactProfile, RetargetPose, RetargetProfile
 from marrow.motion.profile_bodies import retarget_profile
 from marrow.motion.quality import FootQuality, MotionQuality
 from marrow.motion.reduction import Reduced
@@ -18,6 +18,7 @@ __all__ = [
     "BoneMap",
     "ChainProfile",
     "ClipProfile",
+    "ContactProfile",
     "FootQuality",
     "JointAngles",
     "MirrorMap",

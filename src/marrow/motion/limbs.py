@@ -16,8 +16,6 @@ from marrow.motion.two_bone import reach
 __all__ = ["dense", "ease", "move_end"]
 
 Array = NDArray[Any]
-MOST = 1.06
-"""The most a limb is lengthened."""
 
 
 def dense(skeleton: Skeleton, tracks: LocalTracks, count: int) -> Pose:
@@ -44,7 +42,7 @@ def move_end(
     tracks: LocalTracks,
     bends: Array,
     *,
-    most: float = MOST,
+    most: float,
 ) -> Array:
     """Moves the end of a limb (foot, hand) by `shift (T, 3)` in model space, keeping how it is turned. `model` are the
     matrices of `body`, before other limbs were moved or after; `bends (3,)` is where such a limb bends at rest, `most` how

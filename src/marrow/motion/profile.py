@@ -20,10 +20,11 @@ from marrow.errors import WrongTypeError, file_error, told_at_the_call
 from marrow.model import Character
 from marrow.model._asset import Replaceable
 from marrow.motion.bone_map import RetargetError
+from marrow.motion.contact_weights import ContactWeights
 
 __all__ = [
-    "ENDING", "ChainProfile", "ClipProfile", "GivenProfile", "RetargetPose", "RetargetProfile", "as_profile",
-    "profile_file",
+    "ENDING", "ChainProfile", "ClipProfile", "ContactProfile", "GivenProfile", "RetargetPose", "RetargetProfile",
+    "as_profile", "profile_file",
 ]  # fmt: skip
 
 FORMAT, VERSION, ENDING = "marrow retarget profile", 1, ".retarget.json"
@@ -80,12 +81,26 @@ class RetargetPose(_Part, frozen=True):
     turns_degrees: dict[str, tuple[Degrees, Degrees, Degrees]] = {}
 
 
+class ContactProfile(_Part, frozen=True):
+    """How much of a motion's contacts is kept, from 0, not at all, to 1: `feet` that stand; `hands` that meet, touch the
+    body or lean on the ground; `body`, which does not sink into the ground with trunk, head and knees."""
+
+    feet: Share = 1.0
+    hands: Share = 1.0
+    body: Share = 1.0
+
+    @property
+    def weights(self) -> ContactWeights:
+        return ContactWeights(self.feet, self.hands, self.body)
+
+
 class ClipProfile(_Part, frozen=True):
     """What is otherwise for some clips; what is None is as for all."""
 
     root: RootMode | None = None
     contacts: bool | Literal["auto"] | None = None
-    hands: bool | None = None
+    hands: bool | Literal["auto"] | None = None
+    contact_weights: ContactProfile | None = None
     chains: dict[str, ChainProfile] = {}
 
 
@@ -98,6 +113,7 @@ class RetargetProfile(_Part, frozen=True):
     - `root`: the motion travels (`"travel"`), stays where it begins (`"in place"`), or its way over the ground goes from
       the hips to the root joint (`"hips to root"`)
     - `contacts`, `hands`, `scale`: as in `mw.retarget`, which overrules them
+    - `contact_weights`: how much of the contacts of feet, hands and body is kept
     - `morphs`: names of morphs of other faces and what they are called here
     - `clips`: what is otherwise for clips of a name; `*` and `?` stand for anything, and the last that fits counts
     """
@@ -106,7 +122,8 @@ class RetargetProfile(_Part, frozen=True):
     chains: dict[str, ChainProfile] = {}
     root: RootMode = "travel"
     contacts: bool | Literal["auto"] = "auto"
-    hands: bool = False
+    hands: bool | Literal["auto"] = "auto"
+    contact_weights: ContactProfile | None = None
     scale: Annotated[float, Meta(gt=0, le=1e9)] | None = None
     morphs: dict[str, str] = {}
     clips: dict[str, ClipProfile] = {}
@@ -120,7 +137,7 @@ class RetargetProfile(_Part, frozen=True):
                 continue
             said = {
                 field: value
-                for field in ("root", "contacts", "hands")
+                for field in ("root", "contacts", "hands", "contact_weights")
                 if (value := getattr(other, field)) is not None
             }
             chains = {n: c.over(out.chains.get(n, ChainProfile())) for n, c in other.chains.items()}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.additive import additive, sample_shown
 from marrow.animation.frame_budget import check_frames
+from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.kernels.jobs import thread_count
@@ -26,6 +27,7 @@ from marrow.motion.arguments import flag, optional
 from marrow.motion.bone_map import BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.calibration import checked_calibration, cut_calibration
 from marrow.motion.chain_settings import check_chains, finish_chains, reach_with_chains, weigh_chains
+from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.expressions import with_expressions
 from marrow.motion.fit_cache import recall, remember
 from marrow.motion.foot_ik import plant_feet
@@ -33,6 +35,7 @@ from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.hand_contacts import keep_hands
 from marrow.motion.ik_joints import follow_limbs
 from marrow.motion.joint_scale import scales_change, transfer_scale, whole_body
+from marrow.motion.limbs import dense
 from marrow.motion.pose_transfer import PoseTransfer
 from marrow.motion.profile import GivenProfile, RetargetProfile, as_profile
 from marrow.motion.profile_bodies import body_with
@@ -62,7 +65,7 @@ def retarget(
     map: BoneMap | Mapping[str, Any] | str | Path | None = None,
     profile: GivenProfile = "auto",
     contacts: Contacts = "auto",
-    hands: bool = False,
+    hands: Contacts = "auto",
     scale: float | None = None,
     units: float | None = None,
     rate: float | None = None,
@@ -76,7 +79,7 @@ def retarget(
     - `profile`: how motion goes onto the character (see `RetargetProfile`), or the path of its file; `"auto"`: what lies
       beside the character's file, `hero.retarget.json` beside `hero.glb`; None: nothing
     - `contacts`: whether feet that were planted stay planted; `"auto"` where the proportions differ
-    - `hands` keeps hands together that touch each other, and on the ground that lean on it
+    - `hands`: whether hands that touch each other, the own body or the ground still do; `"auto"` where feet are planted
     - `scale` multiplies travel and height; None: by the length of the legs
     - `units`: metres per unit of the source, where its size cannot be told
     - `rate`: frames a second; None: the clip's own
@@ -148,6 +151,7 @@ class Retargeter(Fit):
         self._pose_transfer: PoseTransfer | None = None
         self._lines = ReportBuilder()
         self.calibration_lines: list[str] = []
+        self.weights = ContactWeights()
         self._given_scale, self._units, self._example, self._by_example = scale, units, clip, False
         for who, skeleton in zip(names, (self.source, self.target)):
             if not len(skeleton):
@@ -220,7 +224,7 @@ class Retargeter(Fit):
         clip: Clip,
         *,
         contacts: Contacts = "auto",
-        hands: bool = False,
+        hands: Contacts = "auto",
         rate: float | None = None,
         calibration: str = "drop",
         threads: int | None = None,
@@ -267,7 +271,7 @@ class Retargeter(Fit):
         self,
         clip: Clip,
         contacts: Contacts,
-        hands: bool,
+        hands: Contacts,
         rate: float | None,
         calibration: str,
         threads: int | None,
@@ -276,9 +280,11 @@ class Retargeter(Fit):
         thread_count(threads)
         if not (isinstance(contacts, str) and contacts == "auto"):
             contacts = flag("retarget", "contacts", contacts)
+        if not (isinstance(hands, str) and hands == "auto"):
+            hands = flag("retarget", "hands", hands)
         settings = self._settings(clip.name)
         contacts = settings.contacts if contacts == "auto" else contacts
-        hands = flag("retarget", "hands", hands) or settings.hands
+        hands = settings.hands if hands == "auto" else hands
         if clip.skeleton is not self.source and clip.skeleton.names != self.source.names:
             raise ValidationError(
                 f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
@@ -308,14 +314,22 @@ class Retargeter(Fit):
         weigh_chains(self, settings.chains, tracks)
         if self.map.humanoid:
             planted = contacts is True or (contacts == "auto" and not self.same_proportions)
+            kept = hands is True or (hands == "auto" and planted)
             reaching = any(chain.ik for chain in settings.chains.values())
-            pose = sample(clip, times) if planted or hands or reaching else None
+            pose = sample(clip, times) if planted or kept or reaching else None
             if reaching and pose is not None:
                 reach_with_chains(self, settings.chains, pose, world, ground, tracks)
-            if planted and pose is not None:
-                plant_feet(self, pose, world, ground, tracks, times)
-            if hands and pose is not None and not keep_hands(self, pose, world, tracks, times):
-                self._lines.add("warning", "hands", "an arm has no hand here or there: hands are not kept")
+            if pose is not None and (planted or kept):
+                body = dense(self.target, tracks, len(times))
+                work = (
+                    self, pose, world, ground, body, to_model(self.target, body), tracks, times,
+                    self.weights if settings.contact_weights is None else settings.contact_weights.weights,
+                )  # fmt: skip
+                rise = plant_feet(*work) if planted else np.zeros(len(times))
+                if kept and not keep_hands(*work, rise) and hands is True:
+                    self._lines.add(
+                        "warning", "hands", "an arm has no hand here or there: hands are not kept"
+                    )
             finish_chains(self, settings.chains, len(times), tracks)
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))

@@ -19,9 +19,11 @@ from marrow.model import Character, Clip, Pose, Skeleton
 from marrow.model._derived import derived
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, lies, shares_frames, world_turn
+from marrow.motion.body_shape import BodyShape, find_shape
 from marrow.motion.bone_map import BODY, BoneMap, RetargetError
-from marrow.motion.contacts import feet_points, feet_shape, same_feet
+from marrow.motion.contacts import LEG, feet_points, feet_shape, same_feet
 from marrow.motion.detached_feet import detached_feet
+from marrow.motion.hand_size import Hands, find_hands
 from marrow.motion.motion_posture import motion_posture
 from marrow.motion.posture import (
     Posture,
@@ -38,6 +40,7 @@ from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
+from marrow.motion.skin_points import BodySkin, find_body_skin
 from marrow.motion.soles import find_soles
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
@@ -72,6 +75,9 @@ class Fit:
     profiles: tuple[RetargetProfile | None, RetargetProfile | None]
     """What is known of the source and of the target, and where each comes from."""
     _profile_places: tuple[str, str]
+    _shapes: dict[str, Any]
+    hands_s: Hands
+    hands_t: Hands
 
     def _need_a_body(self) -> None:
         missing = sorted(n for n in BODY if n not in self.map)
@@ -175,6 +181,28 @@ class Fit:
             self._lines.add(
                 "warning", "map", f"{self.names[0]}: its toes point backwards; left and right may be swapped"
             )
+
+        self._shapes = {}
+        self.hands_s = find_hands(self.source_character, self.source, mine, legs[0] / LEG)
+        self.hands_t = find_hands(self.target_character, self.target, theirs, legs[1] / LEG)
+
+    def shape(self, side: Literal["source", "target"]) -> BodyShape:
+        """Trunk and head of one of the bodies."""
+        if side not in self._shapes:
+            first = side == "source"
+            self._shapes[side] = find_shape(
+                self.source_character if first else self.target_character, self.source if first else self.target,
+                self.chains(side), self._from if first else self._to,
+            )  # fmt: skip
+        found: BodyShape = self._shapes[side]
+        return found
+
+    def skin(self) -> BodySkin:
+        """What of the target meets the ground."""
+        if "skin" not in self._shapes:
+            self._shapes["skin"] = find_body_skin(self.target_character, self.target, self.chains("target"))
+        found: BodySkin = self._shapes["skin"]
+        return found
 
     def _take_poses(self, mine: Chains, theirs: Chains) -> None:
         """The poses that profiles want the bodies to be compared in."""

@@ -30,7 +30,7 @@ __all__ = ["IKEffector", "compile_ik", "limits_of", "require_limits"]
 
 Limits = dict[str, JointLimit] | Literal["clips"] | None
 """Limits by joint, those that the character's clips show, or none."""
-FAR, FAR_CHAIN = 1.6, 1.5
+FAR, FAR_CHAIN = 2.0, 1.5
 """Targets are sought up to so many of the body's sizes from its hips, and so many lengths of a chain from its root."""
 _PARTS = (("target", 0, AT), ("rotation", 3, TURNED), ("aim", 6, AIMS), ("pole", 9, BENDS))
 
@@ -44,7 +44,8 @@ class IKEffector(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
     frame of the joint or socket of that name, as it is before the solver moves it. With a `weight` below 1 the target
     lies between where the pose has the joint and what is given; 0 holds it there.
 
-    The strengths say what gives way where not all can be had; `point`, `limb` and `soft` are as in `mw.ik.Effector`."""
+    The strengths say what gives way where not all can be had; `point`, `limb`, `soft` and `pull` are as in
+    `mw.ik.Effector`."""
 
     joint: str
     target: Vector | None = None
@@ -61,6 +62,7 @@ class IKEffector(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     limb: tuple[str, str] | None = None
     soft: float = 0.0
+    pull: float = 1.0
 
     @property
     def parts(self) -> int:
@@ -82,7 +84,7 @@ class IKEffector(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
             self.rotation_strength if parts & TURNED or not parts else 0.0,
             self.aim_strength if parts & AIMS else 0.0,
             self.pole_strength if parts & BENDS else 0.0,
-            self.axis, self.point, self.limb, self.soft,
+            self.axis, self.point, self.limb, self.soft, self.pull,
         )  # fmt: skip
 
 
@@ -167,7 +169,7 @@ def compile_ik(
         for name in (effector.joint, *(effector.limb or ())):
             c.joint(name, path)
         with _told_at(path):
-            solved.append(effector.effector())
+            solved.append(effector.effector().replace(name=f"{path} {k}"))
         for name, first, _ in _PARTS:
             given = getattr(effector, name)
             if given is not None:
