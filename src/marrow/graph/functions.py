@@ -81,6 +81,9 @@ def call(control: GraphControl, k: int, function: PoseFunction) -> None:
     if entry.ik is not None:
         solve_step(control, entry.ik, instances, at)
         return
+    if isinstance(function, PoseSource):
+        control.memory[instances, columns] = pack_rows(function.poses(instances, control.threads))
+        return
     told = control.state.functions[instances, k]
     parameters = {name: control.get(name, smoothed=True)[instances] for name in entry.parameters}
     pose = unpack_rows(np.ascontiguousarray(control.memory[instances, columns]), J, M)
@@ -94,7 +97,7 @@ def call(control: GraphControl, k: int, function: PoseFunction) -> None:
 
 
 def _where(entry: FunctionEntry) -> str:
-    return f"{entry.path}: the {'function' if entry.source is None else 'source'} {entry.name!r}"
+    return f"{entry.path}: the function {entry.name!r}"
 
 
 def _checked(result: Any, pose: Pose, entry: FunctionEntry) -> Pose:

@@ -54,17 +54,18 @@ class PoseSource:
             )
 
     def __call__(self, pose: Pose, call: FunctionCall) -> Pose:
-        """The poses of the instances that see the node."""
+        return self.poses(call.instances)
+
+    def poses(self, instances: Array, threads: int | None = None) -> Pose:
+        """The poses of the source on this body, of the instances that see the node."""
         theirs = self.animator.pose
         if not theirs.batch_shape:
             theirs = theirs[None]
         if len(theirs) == 1:
-            made = self.tool.retarget_pose(theirs)
-            return made[np.zeros(len(call.instances), np.int64)]
-        if len(call.instances) == 0 or call.instances[-1] >= len(theirs):
-            self._check(int(call.instances.max(initial=0)) + 1)
-        everybody = len(call.instances) == len(theirs)
-        return self.tool.retarget_pose(theirs if everybody else theirs[call.instances])
+            return self.transfer.run(theirs, threads)[np.zeros(len(instances), np.int64)]
+        if len(instances) and instances[-1] >= len(theirs):
+            self._check(int(instances[-1]) + 1)
+        return self.transfer.run(theirs if len(instances) == len(theirs) else theirs[instances], threads)
 
     def _roots(self) -> Array:
         root = self.animator.root
