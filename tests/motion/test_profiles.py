@@ -11,7 +11,7 @@ import rigs
 from families import FAMILIES
 
 import marrow as mw
-from marrow.errors import FormatError, MissingFileError, WrongTypeError
+from marrow.errors import FormatError, MissingFileError, ValidationError, WrongTypeError
 from marrow.math import quaternion
 from marrow.motion import ChainProfile, ClipProfile, ContactProfile, Retargeter, RetargetError, RetargetPose
 
@@ -142,12 +142,28 @@ def test_files_that_are_none_are_refused(tmp_path: Path, hero: mw.Character) -> 
         ({"pose": RetargetPose(clip="idle")}, r"pose\.clip"),
         ({"pose": RetargetPose(of="bind")}, "no mesh is bound"),
         ({"pose": RetargetPose(turns_degrees={"arm": (0, 0, 0)})}, r"pose\.turns_degrees"),
-        ({"chains": {"left_arm": ChainProfile(fk=7.0)}}, "fk: Expected `float` <= 1.0"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_the_character_is_refused(hero, other, profile, words: str) -> None:
     with pytest.raises(RetargetError, match=words):
         made(hero.clips["walk"], other, **profile)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "words"),
+    [
+        (ChainProfile, {"fk": 7.0}, "ChainProfile.fk: Expected `float` <= 1.0"),
+        (ChainProfile, {"fk": float("nan")}, "ChainProfile.fk"),
+        (ChainProfile, {"joints": "hand"}, "ChainProfile.joints"),
+        (mw.RetargetProfile, {"chains": {"spine": 3}}, "RetargetProfile.chains"),
+        (mw.RetargetProfile, {"root": "home"}, "RetargetProfile.root"),
+        (RetargetPose, {"time": -1.0}, "RetargetPose.time"),
+    ],
+)
+def test_wrong_values_are_told_where_they_are_given(kind, fields, words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        kind(**fields)
+    assert ChainProfile(fk=np.float32(0.5), joints=["a", "b"]) == ChainProfile(fk=0.5, joints=("a", "b"))
 
 
 # -- how it is found ------------------------------------------------------------------------------------------------

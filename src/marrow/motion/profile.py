@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
-from marrow.errors import WrongTypeError, file_error, told_at_the_call
+from marrow.errors import ValidationError, WrongTypeError, file_error, told_at_the_call
 from marrow.model import Character
 from marrow.model._asset import Replaceable
+from marrow.model._validate import shown
 from marrow.motion.bone_map import RetargetError
 from marrow.motion.contact_weights import ContactWeights
 
@@ -37,7 +39,28 @@ RootMode = Literal["travel", "in place", "hips to root"]
 class _Part(
     msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True
 ):
-    """A part of a profile: data that compares and prints."""
+    """A part of a profile: data that compares and prints; every field is of its kind."""
+
+    def __post_init__(self) -> None:
+        for info in msgspec.structs.fields(type(self)):
+            value = getattr(self, info.name)
+            try:
+                made = msgspec.convert(_plain(value), info.type)
+            except (ValueError, TypeError, AttributeError, RecursionError) as error:
+                message, _, where = str(error).partition(" - at `$")
+                place = f"{type(self).__name__}.{info.name}{where.rstrip('`')}"
+                raise ValidationError(f"{place}: {message}, got {shown(value)}") from None
+            if made is not value:
+                msgspec.structs.force_setattr(self, info.name, made)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 class ChainProfile(_Part, frozen=True):
@@ -227,12 +250,7 @@ def as_profile(given: GivenProfile, body: object) -> tuple[RetargetProfile | Non
     if given is None:
         return None, ""
     if isinstance(given, RetargetProfile):
-        plain = {
-            "format": FORMAT,
-            "version": VERSION,
-            **msgspec.to_builtins(given, enc_hook=lambda v: v.tolist()),
-        }
-        return RetargetProfile.from_data(plain), "the profile"
+        return given, "the profile"
     if isinstance(given, str) and given == "auto":
         file = _beside(body)
         return (None, "") if file is None else (RetargetProfile.load(file), file.name)
