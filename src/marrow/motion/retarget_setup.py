@@ -34,6 +34,8 @@ from marrow.motion.posture import (
     rest_posture,
     unease,
 )
+from marrow.motion.profile import RetargetProfile
+from marrow.motion.profile_bodies import pose_of_profile
 from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import SIDES, find_rig
@@ -70,6 +72,9 @@ class Fit:
     _given_scale: float | None
     _units: float | None
     _found: dict[Any, tuple[dict[int, Driver], Transfer]]
+    profiles: tuple[RetargetProfile | None, RetargetProfile | None]
+    """What is known of the source and of the target, and where each comes from."""
+    _profile_places: tuple[str, str]
     _shapes: dict[str, Any]
     hands_s: Hands
     hands_t: Hands
@@ -101,12 +106,14 @@ class Fit:
         self.rest_s, self.rest_t = rest_posture(self.source, mine), rest_posture(self.target, theirs)
         self._from = posture(self.source, mine, self.source_character)
         self._to = posture(self.target, theirs, self.target_character)
+        self._take_poses(mine, theirs)
         self._stand_in_motion(mine, theirs)
         self.upright = None if lies(self.rest_s) else world_turn(self.rest_s, self.rest_t)
         ankles = [None, None] if self._from.stance and self._to.stance else self._stand(mine, theirs)
         uneasy = not (self._from.stance and self._to.stance)
         roughly, exactly = shares_frames(self.map, self._from, self._to)
-        self.shared = exactly or (uneasy and roughly)
+        posed = "profile" in (self._from.of, self._to.of)  # somebody said how the two compare
+        self.shared = not posed and (exactly or (uneasy and roughly))
         for who, found in ((self.names[0], self._from), (self.names[1], self._to)):
             if found.of == "bind pose":
                 self._lines.add(
@@ -198,6 +205,18 @@ class Fit:
             self._shapes["skin"] = find_body_skin(self.target_character, self.target, self.chains("target"))
         found: BodySkin = self._shapes["skin"]
         return found
+
+    def _take_poses(self, mine: Chains, theirs: Chains) -> None:
+        """The poses that profiles want the bodies to be compared in."""
+        given = [None if profile is None else profile.pose for profile in self.profiles]
+        if given[0] is not None:
+            self._from = pose_of_profile(
+                given[0], self._profile_places[0], self.source, mine, self.source_character
+            )
+        if given[1] is not None:
+            self._to = pose_of_profile(
+                given[1], self._profile_places[1], self.target, theirs, self.target_character
+            )
 
     def _stand_in_motion(self, mine: Chains, theirs: Chains) -> None:
         """For bodies whose rest and bind poses are no stance: a moment of their motion, where it is clearly more of one."""
