@@ -32,6 +32,8 @@ LOW, HIGH = 0.14, 0.25
 """Ends of legs are lower than the first at rest, and legs begin higher than the second, by the height of the animal."""
 SHORT = 0.04
 """No bone of a leg is shorter, by the same."""
+SMALL = 0.25
+"""What is low and slow for a paw is so as for the foot of somebody with a leg so long, by the same."""
 MIRRORED = 0.06
 """How far from the mirrored place of the other a leg may be, by the same."""
 ALIKE = 0.02
@@ -99,7 +101,11 @@ def plant_paws(
     drives = {t: s for c in tool.map for s, t in zip(c.source, c.target)}
     pairs = [p for p in find_leg_pairs(skeleton) if all(j in drives for j in (*p.left, *p.right))]
     rest_s, rest_t = (s.rest_model[..., 3].astype(np.float64) for s in (tool.source, skeleton))
-    if not pairs or not (always or not all(_alike(p, drives, rest_s * tool.scale, rest_t) for p in pairs)):
+    if (
+        not weights.feet
+        or not pairs
+        or not (always or not all(_alike(p, drives, rest_s * tool.scale, rest_t) for p in pairs))
+    ):
         return 0
     tall = float(np.ptp(rest_t[:, 1]))
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
@@ -171,7 +177,7 @@ def _carry_hooves(
 def _points(place: Array, rest: Array, tall: float) -> FeetPoints:
     """Feet of one point; what is low and slow is by the height of the animal."""
     return FeetPoints(
-        np.stack([place, place], axis=2), np.repeat(np.maximum(rest, 0.0)[:, None], 2, axis=1), 0.5 * tall
+        np.stack([place, place], axis=2), np.repeat(np.maximum(rest, 0.0)[:, None], 2, axis=1), SMALL * tall
     )
 
 
