@@ -46,6 +46,7 @@ EXAMPLES = {
     mw.Track: (lambda: CLIP.tracks[0], {"target": 0}),
     mw.Camera: (lambda: mw.Camera.perspective((0, 0, 0), (0, 0, 1)), {"height": 720}),
     mw.lod.Reduction: (lambda: mw.lod.Reduction(0.5), {"triangles": 0.25}),
+    mw.graph.IKFloor: (lambda: mw.graph.IKFloor("hand"), {"height": 0.5}),
     mw.graph.IKEffector: (lambda: mw.graph.IKEffector("hand"), {"weight": 0.5}),
     mw.graph.Montage: (lambda: mw.graph.Montage("nod", "arms", {"all": 0.0}), {"clip": "shake"}),
     mw.graph.Parameter: (lambda: mw.graph.Parameter(), {"smoothing": 0.5}),
