@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
-from marrow.model import Pose, Skeleton
+from marrow.animation.sampling import sample
+from marrow.model import Clip, Skeleton
+from marrow.model._derived import derived
 from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.contacts import FeetPoints
 from marrow.motion.foot_ik import BentLimb, asked, moved_track, repeats
@@ -85,28 +87,24 @@ def find_leg_pairs(skeleton: Skeleton) -> tuple[LegPair, ...]:
 
 def plant_paws(
     tool: Retargeter,
-    body: Pose,
-    model: Array,
-    source: Array,
+    clip: Clip,
     tracks: LocalTracks,
     times: Array,
     weights: ContactWeights,
     *,
     always: bool,
 ) -> int:
-    """Changes `tracks`, which are `body` and, as matrices, `model`, so that paws stand where and when those of the
-    source do, whose matrices are `source`. Animals with the same legs stay as they are unless `always`. Returns how many
-    legs."""
+    """Changes `tracks` so that paws stand where and when those of `clip` do. Animals with the same legs stay as they are
+    unless `always`. Returns how many legs."""
     skeleton, T = tool.target, len(times)
-    drives = {t: s for c in tool.map for s, t in zip(c.source, c.target)}
-    pairs = [p for p in find_leg_pairs(skeleton) if all(j in drives for j in (*p.left, *p.right))]
+    drives, pairs = _mapped_pairs(tool)
     rest_s, rest_t = (s.rest_model[..., 3].astype(np.float64) for s in (tool.source, skeleton))
-    if (
-        not weights.feet
-        or not pairs
-        or not (always or not all(_alike(p, drives, rest_s * tool.scale, rest_t) for p in pairs))
-    ):
+    if not weights.feet or not pairs:
         return 0
+    if not always and all(_alike(p, drives, rest_s * tool.scale, rest_t) for p in pairs):
+        return 0
+    body = dense(skeleton, tracks, T)
+    model, source = to_model(skeleton, body), to_model(clip.skeleton, sample(clip, times))
     tall = float(np.ptp(rest_t[:, 1]))
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     mover = _common(skeleton, [leg[0] for p in pairs for leg in (p.left, p.right)])
@@ -172,6 +170,13 @@ def _carry_hooves(
                 shift = model[:, leg[2], :, 3] + turned - model[:, hoof, :, 3]
                 tracks[hoof, 0] = moved_track(skeleton, body, model, hoof, shift)
                 moved.add(hoof)
+
+
+def _mapped_pairs(tool: Retargeter) -> tuple[dict[int, int], list[LegPair]]:
+    """Which joint of the source moves which of the target, and the pairs of legs that are moved whole."""
+    drives = {t: s for c in tool.map for s, t in zip(c.source, c.target)}
+    found: tuple[LegPair, ...] = derived(tool.target, "leg pairs", lambda: (find_leg_pairs(tool.target),))[0]
+    return drives, [p for p in found if all(j in drives for j in (*p.left, *p.right))]
 
 
 def _points(place: Array, rest: Array, tall: float) -> FeetPoints:
