@@ -46,6 +46,7 @@ EXAMPLES = {
     mw.Track: (lambda: CLIP.tracks[0], {"target": 0}),
     mw.Camera: (lambda: mw.Camera.perspective((0, 0, 0), (0, 0, 1)), {"height": 720}),
     mw.lod.Reduction: (lambda: mw.lod.Reduction(0.5), {"triangles": 0.25}),
+    mw.graph.IKFloor: (lambda: mw.graph.IKFloor("hand"), {"height": 0.5}),
     mw.RetargetProfile: (lambda: mw.RetargetProfile(), {"root": "in place"}),
     mw.motion.ChainProfile: (lambda: mw.motion.ChainProfile(), {"fk": 0.5}),
     mw.motion.ClipProfile: (lambda: mw.motion.ClipProfile(), {"hands": True}),

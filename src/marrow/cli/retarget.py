@@ -41,6 +41,7 @@ def retarget(
     motion_only: Annotated[bool, Parameter(negative=())] = False,
     report: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
+    html: Path | None = None,
     max_drift: float | None = None,
     max_sink: float | None = None,
     max_skate: float | None = None,
@@ -98,6 +99,8 @@ def retarget(
         Print how good each clip's feet are, before and after.
     json
         Print that report as JSON.
+    html
+        Write that report as a page with pictures of each figure's worst moment.
     max_drift
         Fail when a planted foot moves further than this, in metres.
     max_sink
@@ -115,7 +118,8 @@ def retarget(
     force
         Replace files that exist.
     """
-    from marrow.cli._files import open_character, writable
+    from marrow.cli._files import chosen_clips, open_character, writable
+    from marrow.cli._motion_page import MotionPage
     from marrow.cli._progress import working
     from marrow.errors import FormatError, MarrowError, UnknownNameError, ValidationError
     from marrow.io import registry
@@ -125,10 +129,12 @@ def retarget(
     if len(files) < 2:
         raise UsageError("expected MOTION... CHARACTER: at least one file with motion and a character")
     *motions, target = files
-    wanted = output is not None or show or save_map is not None or save_profile is not None or report or json
+    wanted = (
+        output is not None or show or save_map is not None or save_profile is not None or report or json
+    ) or html is not None
     if not wanted:
         raise UsageError(
-            "nothing to do: give -o OUT, --show, --save-map FILE, --save-profile FILE or --report"
+            "nothing to do: give -o OUT, --show, --save-map FILE, --save-profile FILE, --report or --html FILE"
         )
     if ignore_profile and profile is not None:
         raise UsageError("--profile and --ignore-profile: one of them")
@@ -142,7 +148,7 @@ def retarget(
             except FormatError as error:
                 raise UsageError(str(error)) from None
         writable(output, force=force or folder, folder=folder)
-    for file in (save_map, save_profile):
+    for file in (save_map, save_profile, html):
         if file is not None:
             writable(file, force=force)
     character = open_character(target, allow_outside=allow_outside)
@@ -160,6 +166,7 @@ def retarget(
     limits["knee speed"] = max_knee
     code, added = FINE, character
     told: list[dict[str, Any]] = []
+    page = None if html is None else MotionPage(target)
     if folder and output is not None and not show:
         output.mkdir(parents=True, exist_ok=True)
     for name in motions:
@@ -175,6 +182,8 @@ def retarget(
                 made, found = _clips(tool, source, clip, contacts, hands, rate, calibration)
         except MarrowError as error:
             show_error(error if str(error).startswith(name) else f"{name}: {error}")
+            if page is not None:
+                page.failed(name, str(error))
             code = max(
                 code,
                 BAD_CALL if isinstance(error, (UsageError, ValidationError, UnknownNameError)) else BAD_FILE,
@@ -186,6 +195,9 @@ def retarget(
             show_error(f"{name}: {text}")
             code = max(code, BAD_FILE)
         told.append({"file": name, "clips": [q.to_dict() for q in found]})
+        if page is not None:
+            with working(f"draw {name}"):
+                page.add(name, tool, source, character, chosen_clips(source, clip), made)
         if report and not json:
             for quality in found:
                 say(f"{name}: {quality}")
@@ -203,6 +215,8 @@ def retarget(
         from marrow.cli._output import print_json
 
         print_json(told)
+    if page is not None and html is not None:
+        page.write(html)
     if output is not None and not folder and not show and told:
         if motion_only or registry.for_writing(output).name == "joint angles":
             added = _bare(added, True).replace(
@@ -275,7 +289,11 @@ def _over(quality: MotionQuality, limits: dict[str, float | None]) -> list[str]:
     }
     for name, limit in limits.items():
         value, time = others[name] if name in others else (getattr(quality.result, name), None)
-        if limit is not None and value > limit:
+        if limit is None:
+            continue
+        if value is None:
+            out.append(f"clip {quality.clip!r}: {name} cannot be measured: a hand is missing here or there")
+        elif value > limit:
             when = "" if time is None else f" at {time:.2f} s"
             out.append(f"clip {quality.clip!r}: {name} is {value:.4g}{when}, more than {limit:.4g}")
     return out

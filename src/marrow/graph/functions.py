@@ -76,7 +76,7 @@ def call(control: GraphControl, k: int, function: PoseFunction) -> None:
     at = int(control.compiled.tables.functions["memory"][k])
     columns = slice(at, at + control.pose_size)
     if entry.ground is not None:
-        ask_ground(control, entry.ground, instances, np.ascontiguousarray(control.memory[instances, columns]))
+        ask_ground(control, entry.ground, instances, at)
         return
     if entry.ik is not None:
         solve_step(control, entry.ik, instances, at)

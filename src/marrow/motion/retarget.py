@@ -36,6 +36,8 @@ from marrow.motion.hand_contacts import keep_hands
 from marrow.motion.ik_joints import follow_limbs
 from marrow.motion.joint_scale import scales_change, transfer_scale, whole_body
 from marrow.motion.limbs import dense
+from marrow.motion.paws import plant_paws
+from marrow.motion.placed_rotations import placed_clip, turns_freely
 from marrow.motion.pose_transfer import PoseTransfer
 from marrow.motion.profile import GivenProfile, RetargetProfile, as_profile
 from marrow.motion.profile_bodies import body_with
@@ -305,6 +307,7 @@ class Retargeter(Fit):
         check_frames("retarget", clip, len(times), self.target)
         # Enough frames to tell where a body stands and faces.
         few = sample(clip, times[:: max(len(times) // 128, 1)])
+        clip, few = self._placed(clip, few)
         world = self.world(few)
         found, transfer = self._transfers(world, clip)
         ground = self.ground(few, world) if self.map.humanoid else 0.0
@@ -325,18 +328,36 @@ class Retargeter(Fit):
                     self, pose, world, ground, body, to_model(self.target, body), tracks, times,
                     self.weights if settings.contact_weights is None else settings.contact_weights.weights,
                 )  # fmt: skip
-                rise = plant_feet(*work) if planted else np.zeros(len(times))
-                if kept and not keep_hands(*work, rise) and hands is True:
+                moved = plant_feet(*work) if planted else (np.zeros((len(times), 3)), np.zeros(len(times)))
+                if kept and not keep_hands(*work, moved) and hands is True:
                     self._lines.add(
                         "warning", "hands", "an arm has no hand here or there: hands are not kept"
                     )
             finish_chains(self, settings.chains, len(times), tracks)
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
+        elif contacts is not False:
+            pose, body = sample(clip, times), dense(self.target, tracks, len(times))
+            places = to_model(self.target, body), to_model(self.source, pose)
+            plant_paws(self, body, *places, tracks, times, self.weights, always=contacts is True)
         made_rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
         made = clip.replace(skeleton=self.target, tracks=packed, rate=made_rate)
         return made if self.target_character is None else with_expressions(made, self.target_character)
+
+    def _placed(self, clip: Clip, few: Pose) -> tuple[Clip, Pose]:
+        """A clip and frames of it; where its hips turn arbitrarily, with rotations as the places of joints say."""
+        if not self.map.humanoid or not turns_freely(
+            self.source, self.chains("source"), self._from, clip, few
+        ):
+            return clip, few
+        self._lines.add(
+            "info",
+            f"clip {clip.name!r}",
+            "its joints turn arbitrarily around the hips; rotations are made from where joints are",
+        )
+        clip = placed_clip(self.source, self.chains("source"), self._from, clip)
+        return clip, sample(clip, np.linspace(0.0, clip.duration, max(len(few), 1)))
 
     def _additive(self, clip: Clip, rate: float | None, threads: int | None) -> Clip:
         """A difference, taken across as the difference it makes to the rest pose."""
@@ -369,6 +390,8 @@ class Retargeter(Fit):
                 raise ValidationError(f"quality: {name} {value.name!r} is not of the {side}'s skeleton")
         if result.duration < clip.duration - 1e-6:  # it was made without the frames before the motion
             clip = cut_calibration(clip)[0]
+        if not self.exact:
+            clip = self._placed(clip, sample(clip, np.linspace(0.0, clip.duration, 32)))[0]
         seen = result if self.robot is None else self.robot.seen(result)
         return motion_quality(self, clip, seen)
 

@@ -38,8 +38,8 @@ from marrow.motion.profile import RetargetProfile
 from marrow.motion.profile_bodies import pose_of_profile
 from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
-from marrow.motion.rig import find_rig
-from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
+from marrow.motion.rig import SIDES, find_rig
+from marrow.motion.sizes import metres, same_legs, same_trunk, size_ratio, stands_on_ground, stature
 from marrow.motion.skin_points import BodySkin, find_body_skin
 from marrow.motion.soles import find_soles
 from marrow.motion.transfer import Transfer, TransferBuilder
@@ -157,7 +157,9 @@ class Fit:
         self.feet_t = feet_shape(self.target, theirs, self._to, ankles[1])
         stands = self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
         self.sure_of_ankles = ankles[0] is not None or (self._from.of == "rest pose" and stands)
-        self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
+        places = self.rest_s.place, self.rest_t.place
+        legs_alike = same_legs(*places, self.map, ratio)
+        self.same_proportions = legs_alike and same_trunk(*places, self.map, ratio)
         size = f"hips and travel {self.scale:.4g} times" if self.scale != 1 else "legs as long"
         feet = (
             "of the same proportions" if self.same_proportions else "of other proportions, feet kept planted"
@@ -165,7 +167,7 @@ class Fit:
         self._lines.add(
             "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
         )
-        if self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
+        if legs_alike and same_feet(self.feet_s, self.feet_t, ratio):
             # The same feet: what one rest pose says about its ankles holds for the other.
             if self.sure_of_ankles and not self._to.stance:
                 self.feet_t = feet_shape(self.target, theirs, self._to, self.feet_s.ankle * ratio)
@@ -297,14 +299,15 @@ class Fit:
         return world
 
     def _motion_up(self, pose: Pose) -> Array:
-        """The mean direction of the spine in a motion."""
-        hips = self.map["hips"].source[0]
-        few = pose[:: max(len(pose) // 32, 1)]
-        turned = model_of(self.source, few, hips)[..., :3]
-        rest = self.rest_s.rotation[hips]
-        up = quaternion.rotate(quaternion.conjugate(rest), self.rest_s.frame[:, 1])
-        size = np.linalg.norm(turned, axis=-2, keepdims=True)
-        mean: Array = (turned / np.where(size > 0, size, 1) @ up).mean(axis=0)
+        """The mean direction of the trunk in a motion: from the hip joints to the shoulders, wherever the hips point."""
+        few, chains = pose[:: max(len(pose) // 32, 1)], self.chains("source")
+        tops = {
+            limb: sum(model_of(self.source, few, chains[f"{side}_{limb}"][0])[..., 3] for side in SIDES)
+            for limb in ("arm", "leg")
+        }
+        trunk = np.asarray(tops["arm"] - tops["leg"])
+        size = np.linalg.norm(trunk, axis=-1, keepdims=True)
+        mean: Array = (trunk / np.where(size > 0, size, 1)).mean(axis=0)
         return mean
 
     def _transfers(self, world: Array, clip: Clip) -> tuple[dict[int, Driver], Transfer]:

@@ -12,7 +12,7 @@ from marrow.graph.nodes.distance_match import DistanceMatch
 from marrow.graph.nodes.feet import FootLock, FootPlacement, GroundQuery
 from marrow.graph.nodes.full_body_ik import FullBodyIK
 from marrow.graph.nodes.function import Function, FunctionCall
-from marrow.graph.nodes.ik_effectors import IKEffector
+from marrow.graph.nodes.ik_effectors import IKEffector, IKFloor
 from marrow.graph.nodes.joint_override import JointOverride
 from marrow.graph.nodes.layer import Channel, LayerBlend
 from marrow.graph.nodes.limit_joints import LimitJoints
@@ -51,6 +51,7 @@ __all__ = [
     "FunctionCall",
     "GroundQuery",
     "IKEffector",
+    "IKFloor",
     "Input",
     "JointOverride",
     "LayerBlend",
