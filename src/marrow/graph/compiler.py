@@ -400,6 +400,7 @@ class Compiler:
             functions=b.array("functions", ct.FUNCTION_ROW),
             clips=readonly(clips),
             curves=readonly(np.array(curves, ct.CURVE_ROW)),
+            columns=readonly(np.unique([c[0] for c in curves], return_index=True)[1].astype(np.int64)),
             events=readonly(np.array(events, ct.EVENT)),
             roots=readonly(roots),
             ways=way,

@@ -245,6 +245,7 @@ class GraphTables(NamedTuple):
     functions: Records[FUNCTION_ROW, ANY]
     clips: Records[CLIP_ROW, ANY]
     curves: Records[CURVE_ROW, ANY]
+    columns: i8[ANY]  # the first curve of every column that has some
     events: Records[EVENT, ANY]
     roots: f8[ANY, 7]
     ways: f8[ANY]
