@@ -29,7 +29,7 @@ MINE = 0.5
 AROUND, TILTS, BENDS = 12, (0, 10, 20, 35, 50, 65, 80), (-35, -15, 0, 15, 30, 50, 70)
 """A sole is looked at from so many sides, tilted by these degrees, with its toes bent by these."""
 BALL, FLAT = 0.7, 0.1
-"""The ball of a foot without toes is so far from the ankle to the end of its skin; one nearer than the second, in legs, is none."""
+"""The ball of a foot without toes is so far from the ankle to the end of its skin; none is nearer than this, in legs."""
 MODELLED = 0.005
 """Skin that is under the ground at rest may be so again, down to this (metres, for a person's leg)."""
 UP = np.array([0.0, 1.0, 0.0])
