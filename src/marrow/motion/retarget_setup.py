@@ -19,9 +19,11 @@ from marrow.model import Character, Clip, Pose, Skeleton
 from marrow.model._derived import derived
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, lies, shares_frames, world_turn
+from marrow.motion.body_shape import BodyShape, find_shape
 from marrow.motion.bone_map import BODY, BoneMap, RetargetError
-from marrow.motion.contacts import feet_points, feet_shape, same_feet
+from marrow.motion.contacts import LEG, feet_points, feet_shape, same_feet
 from marrow.motion.detached_feet import detached_feet
+from marrow.motion.hand_size import Hands, find_hands
 from marrow.motion.motion_posture import motion_posture
 from marrow.motion.posture import (
     Posture,
@@ -32,10 +34,13 @@ from marrow.motion.posture import (
     rest_posture,
     unease,
 )
+from marrow.motion.profile import RetargetProfile
+from marrow.motion.profile_bodies import pose_of_profile
 from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import SIDES, find_rig
-from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
+from marrow.motion.sizes import metres, same_legs, same_trunk, size_ratio, stands_on_ground, stature
+from marrow.motion.skin_points import BodySkin, find_body_skin
 from marrow.motion.soles import find_soles
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
@@ -70,6 +75,12 @@ class Fit:
     _given_scale: float | None
     _units: float | None
     _found: dict[Any, tuple[dict[int, Driver], Transfer]]
+    profiles: tuple[RetargetProfile | None, RetargetProfile | None]
+    """What is known of the source and of the target, and where each comes from."""
+    _profile_places: tuple[str, str]
+    _shapes: dict[str, Any]
+    hands_s: Hands
+    hands_t: Hands
 
     def _need_a_body(self) -> None:
         missing = sorted(n for n in BODY if n not in self.map)
@@ -98,12 +109,14 @@ class Fit:
         self.rest_s, self.rest_t = rest_posture(self.source, mine), rest_posture(self.target, theirs)
         self._from = posture(self.source, mine, self.source_character)
         self._to = posture(self.target, theirs, self.target_character)
+        self._take_poses(mine, theirs)
         self._stand_in_motion(mine, theirs)
         self.upright = None if lies(self.rest_s) else world_turn(self.rest_s, self.rest_t)
         ankles = [None, None] if self._from.stance and self._to.stance else self._stand(mine, theirs)
         uneasy = not (self._from.stance and self._to.stance)
         roughly, exactly = shares_frames(self.map, self._from, self._to)
-        self.shared = exactly or (uneasy and roughly)
+        posed = "profile" in (self._from.of, self._to.of)  # somebody said how the two compare
+        self.shared = not posed and (exactly or (uneasy and roughly))
         for who, found in ((self.names[0], self._from), (self.names[1], self._to)):
             if found.of == "bind pose":
                 self._lines.add(
@@ -147,7 +160,9 @@ class Fit:
         self.feet_t = feet_shape(self.target, theirs, self._to, ankles[1])
         stands = self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
         self.sure_of_ankles = ankles[0] is not None or (self._from.of == "rest pose" and stands)
-        self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
+        places = self.rest_s.place, self.rest_t.place
+        legs_alike = same_legs(*places, self.map, ratio)
+        self.same_proportions = legs_alike and same_trunk(*places, self.map, ratio)
         size = f"hips and travel {self.scale:.4g} times" if self.scale != 1 else "legs as long"
         feet = (
             "of the same proportions" if self.same_proportions else "of other proportions, feet kept planted"
@@ -155,7 +170,7 @@ class Fit:
         self._lines.add(
             "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
         )
-        if self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
+        if legs_alike and same_feet(self.feet_s, self.feet_t, ratio):
             # The same feet: what one rest pose says about its ankles holds for the other.
             if self.sure_of_ankles and not self._to.stance:
                 self.feet_t = feet_shape(self.target, theirs, self._to, self.feet_s.ankle * ratio)
@@ -170,6 +185,40 @@ class Fit:
         if self._from.stance and toes and float(np.mean([t @ forward for t in toes])) < 0:
             self._lines.add(
                 "warning", "map", f"{self.names[0]}: its toes point backwards; left and right may be swapped"
+            )
+
+        self._shapes = {}
+        self.hands_s = find_hands(self.source_character, self.source, mine, legs[0] / LEG)
+        self.hands_t = find_hands(self.target_character, self.target, theirs, legs[1] / LEG)
+
+    def shape(self, side: Literal["source", "target"]) -> BodyShape:
+        """Trunk and head of one of the bodies."""
+        if side not in self._shapes:
+            first = side == "source"
+            self._shapes[side] = find_shape(
+                self.source_character if first else self.target_character, self.source if first else self.target,
+                self.chains(side), self._from if first else self._to,
+            )  # fmt: skip
+        found: BodyShape = self._shapes[side]
+        return found
+
+    def skin(self) -> BodySkin:
+        """What of the target meets the ground."""
+        if "skin" not in self._shapes:
+            self._shapes["skin"] = find_body_skin(self.target_character, self.target, self.chains("target"))
+        found: BodySkin = self._shapes["skin"]
+        return found
+
+    def _take_poses(self, mine: Chains, theirs: Chains) -> None:
+        """The poses that profiles want the bodies to be compared in."""
+        given = [None if profile is None else profile.pose for profile in self.profiles]
+        if given[0] is not None:
+            self._from = pose_of_profile(
+                given[0], self._profile_places[0], self.source, mine, self.source_character
+            )
+        if given[1] is not None:
+            self._to = pose_of_profile(
+                given[1], self._profile_places[1], self.target, theirs, self.target_character
             )
 
     def _stand_in_motion(self, mine: Chains, theirs: Chains) -> None:
