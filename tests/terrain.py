@@ -99,8 +99,8 @@ class Soles:
 
 @dataclass
 class Walk:
-    """What was seen in a walk over a ground: metres, degrees, metres a second squared. `off` is how far a foot is off what it
-    stands on while it bears weight; `early`, while its heel is up by more than `PUSHES` degrees: then it only pushes the
+    """What was seen in a walk over a ground: metres, degrees, metres a second squared. `off` is how far a foot is off what
+    it stands on while it bears weight; `early`, while its heel is up by more than `PUSHES` degrees: then it only pushes the
     body off, and on stairs a leg is at its full length before the clip of a plane says that the foot leaves."""
 
     stance_inside: float = 0.0

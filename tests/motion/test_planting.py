@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,10 @@ from marrow.kernels import leg_bends_reference
 from marrow.kernels import planting_reference as reference
 from marrow.math import quaternion
 from marrow.motion import Retargeter, foot_planting
-from marrow.motion.foot_ik import _Leg
+from marrow.motion.foot_ik import BentLimb
 from marrow.motion.foot_planting import PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest, model_rotation
+from marrow.motion.soles import with_balls
 
 SAME = {n: n for n in rigs.PARTS}
 BONES = np.array([0.52, 0.5, 0.5, 0.51])
@@ -35,18 +37,30 @@ def walking(T: int, seconds: float = 1 / 60, way: float = 0.2) -> PlantProblem:
     step = stands * reference.STEP * reference.PER_SECOND / seconds
     change = (rng.normal(size=(T, 2, 2)) * 0.1 + way) * seconds * stands[..., None]
     high = 0.02 * np.sin(np.stack([3 * t, 5 * t], axis=1))
-    return PlantProblem(leg, change, step, high, 10.0 * stands, high - 0.01, bend)
+    return replace(
+        PlantProblem.still(T), leg=leg, change=change, step=step, high=high, near=10.0 * stands, need=high - 0.01,
+        bend=bend,
+    )  # fmt: skip
 
 
 def test_the_kernel_finds_what_the_reference_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Feet that stand; hips that must rise; ends that have places; ends that meet."""
     monkeypatch.setattr(foot_planting, "STOP", 1e-6)
-    problem = walking(12)
-    wanted, steps = reference.plant_feet(
-        problem.leg, BONES, problem.change, problem.step, problem.high, problem.near, problem.need, problem.bend,
-        hips=reference.HIPS**2, smooth=reference.smoothness(1 / 60), rounds=10, stop=1e-6,
-    )  # fmt: skip
-    assert steps > 4 and np.abs(wanted).max() > 0.01
-    np.testing.assert_allclose(plant_moves(problem, BONES, 1 / 60, loops=False), wanted, atol=2e-5)
+    T, rng = 12, np.random.default_rng(3)
+    walk = replace(walking(T), lift=0.04 - 0.01 * np.arange(T))
+    place = replace(
+        walking(T),
+        place=rng.normal(size=(T, 2, 3)) / 50,
+        hold=10.0 * (np.arange(2 * T) % 3 > 0).reshape(T, 2),
+    )
+    meet = replace(walking(T), between=rng.normal(size=(T, 3)) / 50, join=10.0 * (np.arange(T) % 4 > 0))
+    for problem in (walk, place, meet):
+        wanted, steps = reference.plant_feet(
+            bones=BONES, **vars(problem), hips=reference.HIPS**2, smooth=reference.smoothness(1 / 60), rounds=10,
+            stop=1e-6,
+        )  # fmt: skip
+        assert steps > 4 and np.abs(wanted).max() > 0.01
+        np.testing.assert_allclose(plant_moves(problem, BONES, 1 / 60, loops=False), wanted, atol=2e-5)
 
 
 def test_windows_of_a_long_clip_join(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +117,7 @@ def test_legs_are_bent_as_the_reference_bends_them() -> None:
         pose.rotation[:, joint] = quaternion.normalize(quaternion.multiply(pose.rotation[:, joint], turn))
     model = bones.to_model(pose)
     forward = np.array([0.0, 0, 1])
-    leg = _Leg(bones, chain, pose, model, forward)
+    leg = BentLimb(bones, chain, pose, model, forward)
     at = model[..., 3][:, list(chain)].astype(float)
     hint = quaternion.rotate(model_rotation(bones, pose, chain[0]), bend_at_rest(bones, chain, forward))
     np.testing.assert_allclose(
@@ -234,3 +248,18 @@ def test_skin_that_sinks_fails_a_limit_and_says_when(
     assert "skin" in capsys.readouterr().out
     assert run([*call, "--no-contacts"]) != 0
     assert re.search(r"sink is 0\.0\d+ at \d\.\d\d s, more than 0\.01", capsys.readouterr().err)
+
+
+def test_feet_without_toes_have_balls_where_their_skin_is() -> None:
+    """Of the mannequin, whose toe joints are forgotten: within 6 cm of where those are, as high as its heels."""
+    hero = mw.samples.mannequin()
+    tool = Retargeter(hero, rigs.body(SAME, place=wide_hips, root="root"))
+    known, chains = tool.feet_s, tool.chains("source")
+    lost = replace(known, offset=known.offset[:, [0, 0]], rest=known.rest * 0, ball=known.ball * 0)
+    found = with_balls(lost, tool.soles_s, hero.skeleton, chains, tool.rest_s)
+    rest = hero.skeleton.rest_model.astype(float)
+    for k, side in enumerate(("left", "right")):
+        turn = rest[chains[f"{side}_leg"][2], :, :3]
+        ball, wanted, heel = (turn @ v for v in (found.offset[k, 1], known.offset[k, 1], known.offset[k, 0]))
+        assert np.linalg.norm((ball - wanted)[[0, 2]]) < 0.06 and abs(ball[1] - heel[1]) < 0.01
+    assert with_balls(known, tool.soles_s, hero.skeleton, chains, tool.rest_s) is known, "toes say it better"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import time
@@ -14,7 +13,7 @@ import msgspec
 
 from marrow import samples
 from marrow.dataset import formats
-from marrow.dataset.characters import character_at
+from marrow.dataset.characters import character_at, character_digest
 from marrow.dataset.common_joints import decided
 from marrow.dataset.dataset import Dataset
 from marrow.dataset.journal import FOLDER, ShardRecord, is_fresh, locked, read_record, record_name
@@ -29,6 +28,7 @@ from marrow.dataset.storage import BuildError, LocalStore, OutputError, Store, s
 from marrow.display.progress import shown_progress
 from marrow.errors import MarrowError, ValidationError, WrongTypeError, told_at_the_call
 from marrow.model import Character, _validate
+from marrow.motion.profile import as_profile
 from marrow.printing import is_text, warn
 
 __all__ = ["Progress", "build"]
@@ -78,6 +78,7 @@ def build(
     contact_speed: float | None = None,
     scale: float | None = None,
     calibration: str = "drop",
+    springs: bool = True,
     format: str = "parquet",
     compression: str = "none",
     shard_mb: float = 8.0,
@@ -104,6 +105,7 @@ def build(
     - `scale` multiplies all lengths of the sources; without it those of files with another unit (BVH, people of a
       wrong size) are made metres by the size of the body
     - `calibration`: a T-pose before the motion, as capture software writes it, is left out; `"keep"` keeps it
+    - `springs`: hair and clothes swing that the sources have springs for (VRM)
     - `format`: parquet, webdataset, safetensors, npz or zarr; `shard_mb`: megabytes of sources in one file, about
     - `workers`: local processes (None: one for each processor; 0: none); `on`: `"ray"` or `"ray://HOST:PORT"`
     - `force` builds all anew; `progress` is called now and then: left out, a call that takes long shows by itself how far
@@ -114,7 +116,7 @@ def build(
     recipe = made(
         features, rate=rate, window=window, stride=stride, mirror=mirror, clips=clips, joints=joints, skeletons=skeletons,
         euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale,
-        calibration=calibration, format=format, compression=compression, allow_outside=allow_outside,
+        calibration=calibration, springs=springs, format=format, compression=compression, allow_outside=allow_outside,
     )  # fmt: skip
     shares = shares_of(split)
     _validate.one_of("build", "split_by", split_by, ("source", "folder"))
@@ -184,7 +186,8 @@ def _character(given: PathLike | None, recipe: Recipe) -> tuple[Character | None
     source, character = character_at(path, recipe)
     if source is None:
         return character, path, ""
-    return character, source.path.name, hashlib.sha256(source.data).hexdigest()
+    as_profile("auto", character)  # one that is wrong is told before anything is read
+    return character, source.path.name, character_digest(source, path)
 
 
 def _schema(store: Store, recipe: Recipe, onto: Character | None, files: Sequence[SourceFile]) -> Schema:

@@ -22,6 +22,7 @@ from marrow.dataset.recipe import Recipe, digest_of
 from marrow.dataset.schema import Schema, fitted, kept_joints
 from marrow.dataset.sources import SourceFile, bytes_at, opened, stamp
 from marrow.errors import FormatError, MarrowError, ResourceLimitError, ValidationError
+from marrow.graph.spring_baking import swung
 from marrow.io import load_source
 from marrow.io.clips import all_tracks
 from marrow.io.scaling import scaled
@@ -30,6 +31,7 @@ from marrow.model import Character, Clip, Skeleton
 from marrow.model._derived import share_derived
 from marrow.motion.calibration import cut_calibration
 from marrow.motion.joint_names import other_side
+from marrow.motion.profile import ENDING
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import unit_of, wrong_unit
 from marrow.report import ReportBuilder
@@ -109,6 +111,8 @@ class SourceRows:
             self.report.append(
                 f"{NOT_METRES}: by the size of the body a unit is {unit:.4g} m; scale={times:.4g} makes metres"
             )
+        if recipe.springs:
+            clips = [swung(character, clip) for clip in clips]
         loose = recipe.skeletons == "any" and self.onto is None
         kept = kept_joints(recipe, character.skeleton) if loose else fitted(self.schema, recipe, character)
         skeleton = self._skeleton(character)
@@ -156,6 +160,7 @@ class SourceRows:
     def _onto(self, character: Character, clips: list[Clip], onto: Character) -> tuple[Character, list[Clip]]:
         from marrow.motion.retarget import Retargeter
 
+        self._beside(ENDING)
         names = (self.source.name, onto.name or "the character")
         tool = Retargeter(character, onto, clip=all_tracks(character), names=names)
         # One thread: as many files as there are cores are read beside this one.
@@ -177,14 +182,21 @@ class SourceRows:
         self.skeletons[name] = plain
         return name
 
-    def _side_file(self, name: str) -> list[str]:
-        path = re.sub(r"\.[^./\\]*$", "", self.source.path) + SIDE_FILES[name]
+    def _beside(self, ending: str) -> bytes | None:
+        """The file of another ending beside the source, noted as one that rows depend on; None where there is none."""
+        path = re.sub(r"\.[^./\\]*$", "", self.source.path) + ending
         mark = stamp(path)
         if mark is None:
             self.dependencies.append(Dependency(path, None, None))
-            return []
+            return None
         data = bytes_at(path)
         self.dependencies.append(Dependency(path, mark, hashlib.sha256(data).hexdigest()))
+        return data
+
+    def _side_file(self, name: str) -> list[str]:
+        data = self._beside(SIDE_FILES[name])
+        if data is None:
+            return []
         text = data.decode("utf-8-sig", "replace")
         if "\ufffd" in text:
             beside = PurePosixPath(self.source.name).with_suffix(SIDE_FILES[name]).name

@@ -35,6 +35,7 @@ from marrow.graph.nodes import (
     Function,
     FunctionCall,
     IKEffector,
+    IKFloor,
     Input,
     JointOverride,
     LayerBlend,
@@ -47,12 +48,16 @@ from marrow.graph.nodes import (
     Point2D,
     PoseNode,
     RandomPlayer,
+    Retarget,
     RootMotion,
     RootSteering,
     SavedPose,
     SequencePlayer,
     Slot,
     Speed,
+    SpringChain,
+    SpringCollider,
+    Springs,
     State,
     StateMachine,
     StrideWarp,
@@ -66,6 +71,7 @@ from marrow.graph.nodes import (
 )
 from marrow.graph.pose_program import PoseProgram
 from marrow.graph.results import Events, EventWindow, RootMotionDelta
+from marrow.graph.spring_baking import bake_springs
 from marrow.graph.warp_targets import WarpTarget
 
 __all__ = [
@@ -97,6 +103,7 @@ __all__ = [
     "GroundSurface",
     "HeightField",
     "IKEffector",
+    "IKFloor",
     "Input",
     "Instances",
     "JointOverride",
@@ -121,6 +128,7 @@ __all__ = [
     "PoseNode",
     "PoseProgram",
     "RandomPlayer",
+    "Retarget",
     "RootMotion",
     "RootMotionDelta",
     "RootSteering",
@@ -132,6 +140,9 @@ __all__ = [
     "Slots",
     "Snapshot",
     "Speed",
+    "SpringChain",
+    "SpringCollider",
+    "Springs",
     "State",
     "StateMachine",
     "StrideWarp",
@@ -142,6 +153,7 @@ __all__ = [
     "Use",
     "WarpTarget",
     "WarpTo",
+    "bake_springs",
     "compile_graph",
     "known_nodes",
     "load_graph",

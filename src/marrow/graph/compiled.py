@@ -14,6 +14,7 @@ from marrow.graph.ground_probes import GroundEntry
 from marrow.graph.ik_steps import IkStep
 from marrow.graph.pose_program import Procedurals
 from marrow.graph.root_transforms import WorldVector
+from marrow.graph.spring_plan import SpringPlan
 from marrow.kernels.control_tables import GraphTables
 from marrow.model.character import Character
 
@@ -67,6 +68,14 @@ class MontageEntry:
 
 
 @dataclass(frozen=True)
+class SourceEntry:
+    """Another animator whose poses are shown: its name, and whether instances go where its instances go."""
+
+    name: str
+    travels: bool
+
+
+@dataclass(frozen=True)
 class FunctionEntry:
     """A node that calls a function: where it stands, the function's name, the parameters it is given."""
 
@@ -79,11 +88,14 @@ class FunctionEntry:
     """What it asks for instead of calling a function."""
     ik: IkStep | None = None
     """What it solves instead of calling a function."""
+    source: SourceEntry | None = None
+    """Whose poses it shows instead of calling a function."""
 
     @property
     def is_own(self) -> bool:
         """Whether it is marrow's own, and calls no function of the user's."""
-        return self.override is not None or self.ground is not None or self.ik is not None
+        own = self.override, self.ground, self.ik, self.source
+        return any(kind is not None for kind in own)
 
 
 @dataclass(frozen=True)
@@ -108,7 +120,7 @@ class CompiledGraph:
     instance from one update to the next. `header` is the column of the vectors where programs find how model space
     moved (-1: none asks), `world_vectors` are targets given in the world, `reaches` those of hands in windows of clips;
     with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
-    run."""
+    run; `springs` are the joints that swing, by the paths of their nodes."""
 
     graph: Graph
     character: Character
@@ -140,6 +152,7 @@ class CompiledGraph:
     reaches: tuple[ReachEntry, ...]
     travels: bool
     keeps: bool
+    springs: dict[str, SpringPlan]
 
     @property
     def placed(self) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 
 from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
 from marrow.kernels.control_travel import shown_clip
+from marrow.kernels.control_weights import leaf_time
 from marrow.kernels.language.kernel import rare
 
 NEVER = 1e300
@@ -53,9 +54,7 @@ def write_curves(graph, state, room, n):
         leaf = graph.leaves[i]
         work = room.work[leaf["node"]]
         if work["seen"] == tick and work["weight"] > 0.0 and graph.clips[leaf["clip"]]["curves"] > 0:
-            time = leaf["start"]
-            if graph.nodes[leaf["node"]]["kind"] == CLIP:
-                time = state.leaves[n, i]["time"]
+            time = leaf_time(graph, state, n, i)
             add_curves(graph, state, n, shown_clip(graph, work, leaf["clip"]), time, work["weight"])
     for k in range(len(graph.slots)):
         work = room.work[graph.slots[k]["node"]]
@@ -101,12 +100,10 @@ def curve_now(graph, state, room, n, column, ahead):
         work = room.work[leaf["node"]]
         if work["seen"] != tick or graph.clips[leaf["clip"]]["curves"] == 0:
             continue
-        time = leaf["start"]
+        time = leaf_time(graph, state, n, i)
         if graph.nodes[leaf["node"]]["kind"] == CLIP:
             duration = graph.clips[leaf["clip"]]["duration"]
-            time = time_ahead(
-                state.leaves[n, i]["time"], ahead * work["clip_speed"], duration, leaf["loop"] != 0
-            )
+            time = time_ahead(time, ahead * work["clip_speed"], duration, leaf["loop"] != 0)
         here, has = clip_curve(graph, shown_clip(graph, work, leaf["clip"]), column, time)
         value += work["weight"] * here
         total += work["weight"] * has

@@ -32,10 +32,12 @@ Array = NDArray[Any]
 BODY, ADDITION = "body", "addition"
 
 
-def playback_graph(character: Character) -> CompiledGraph:
-    """What an animator without a graph runs, compiled once per character."""
+def playback_graph(character: Character, *, springs: bool = True) -> CompiledGraph:
+    """What an animator without a graph runs, compiled once per character, with or without its springs."""
     compiled: CompiledGraph = derived(
-        character, "playback graph", lambda: compile_graph(_playback({}, character), character)
+        character,
+        f"playback graph {springs}",
+        lambda: compile_graph(_playback({}, character), character, springs=springs),
     )
     return compiled
 
@@ -96,14 +98,14 @@ def override_joint(runtime: AnimatorRuntime, joint: str, mode: str | None, space
     )
     if called not in known or wanted != before:
         graph = _playback({**known, called: wanted}, runtime.character)
-        play_with(runtime, compile_graph(graph, runtime.character))
+        play_with(runtime, compile_graph(graph, runtime.character, springs=runtime.springs))
     return called
 
 
 def play_with(runtime: AnimatorRuntime, compiled: CompiledGraph) -> None:
     """Goes on with another graph of playback by hand: its slots are the same, and all they hold."""
     old = runtime.control
-    runtime.replace_graph(compiled, None, 0.0)
+    runtime.replace_graph(compiled, None, None, 0.0)
     control, size = runtime.control, runtime.control.pose_size
     for name, slot in compiled.slots.items():
         k, before = slot.index, old.compiled.slots[name].index

@@ -19,19 +19,23 @@ Axis = Literal["x", "y", "z", "yaw", "tilt"]
 
 class RootMotion(Node, frozen=True):
     """Stands at the root of a graph. `"extract"` takes the travel of `joint` (left out: the first root, or what travels
-    below it where that stands still) out of the poses, which then stay in place, and reports it as `animator.root.motion`; `"drop"` takes it out; `"keep"` leaves it
-    in the poses and reports it too.
+    below it where that stands still) out of the poses, which then stay in place, and reports it as
+    `animator.root.motion`; `"drop"` takes it out; `"keep"` leaves it in the poses and reports it too.
 
     `axes` say what of the joint's motion is travel: along the ground and about the vertical, as it stands; so that hips
     keep their bob. `"y"` adds rising and falling, `"tilt"` all other turning. `smooth` evens the travel out over so many
     seconds: sway, and hips that turn with every step, then stay in the pose. Left out: a second where the root is itself
-    a part of the body (no `joint` is named, and hips carry all), otherwise nothing."""
+    a part of the body (no `joint` is named, and hips carry all), otherwise nothing.
+
+    `travel="slots"`: only what plays in slots travels, for a game that moves characters itself and lets an attack or a
+    vault carry them. `State(root_motion=False)` does so for one state."""
 
     source: AnyNode
     mode: Literal["extract", "keep", "drop"] = "extract"
     joint: str | None = None
     axes: tuple[Axis, ...] = ("x", "z", "yaw")
     smooth: float | None = None
+    travel: Literal["all", "slots"] = "all"
 
     def check(self, path: str) -> None:
         """Refuses what makes no sense."""
