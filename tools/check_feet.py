@@ -2,9 +2,9 @@
 
 For every clip and ground: how far soles are inside the ground while they stand and while they swing, how far their pitch is
 from that of the tread, how far they are off what they stand on while they bear weight, and while they only push off with
-the heel up (on stairs a leg is at its full length before the clip of a plane says that the foot leaves), how far they slide (all the
-worst of all frames), and the acceleration of the pelvis against that of the clip on a plane, or of `walk` where that is
-more: on a step every gait has to rise as fast, and a slow one has next to no acceleration of its own.
+the heel up (on stairs a leg is at its full length before the clip of a plane says that the foot leaves), how far they
+slide (all the worst of all frames), and the acceleration of the pelvis against that of the clip on a plane, or of `walk`
+where that is more: on a step every gait has to rise as fast, and a slow one has next to no acceleration of its own.
 """
 
 from __future__ import annotations
