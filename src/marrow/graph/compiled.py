@@ -108,7 +108,7 @@ class CompiledGraph:
     instance from one update to the next. `header` is the column of the vectors where programs find how model space
     moved (-1: none asks), `world_vectors` are targets given in the world, `reaches` those of hands in windows of clips;
     with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
-    run."""
+    run; `constrained` whether the constraints of the character are solved after the graph."""
 
     graph: Graph
     character: Character
@@ -140,6 +140,7 @@ class CompiledGraph:
     reaches: tuple[ReachEntry, ...]
     travels: bool
     keeps: bool
+    constrained: bool
 
     @property
     def placed(self) -> bool:

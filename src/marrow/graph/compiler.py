@@ -26,7 +26,7 @@ from marrow.graph.compiled import (
 from marrow.graph.contacts import LANDING
 from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
-from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
+from marrow.graph.nodes import ClipNode, Constrain, Node, RootMotion, Slot
 from marrow.graph.nodes.base import DEEPEST
 from marrow.graph.pose_program import Procedurals
 from marrow.graph.root_tracks import carried_by_hips, in_place, root_tracks, say_that_nothing_travels
@@ -48,15 +48,18 @@ from marrow.model.clip import Clip
 __all__ = ["Compiler", "check_standalone", "compile_graph"]
 
 Array = NDArray[Any]
+CONSTRAINTS = "character"
+"""The path of the node that solves the constraints of the character."""
 STEADY = 1.0
 """Seconds over which the travel of hips that are the root is evened out: about two steps."""
 
 
-def compile_graph(graph: Graph, character: Character) -> CompiledGraph:
-    """Validates `graph` for `character` and lays it out for running."""
+def compile_graph(graph: Graph, character: Character, *, constraints: bool = True) -> CompiledGraph:
+    """Validates `graph` for `character` and lays it out for running; the constraints of the character come after it,
+    unless they are switched off."""
     if not isinstance(character, Character):
         raise WrongTypeError(f"compile_graph: expected a Character, got {type(character).__name__}")
-    return Compiler(normalized(graph), character).compile()
+    return Compiler(normalized(graph), character, constrained=constraints).compile()
 
 
 def check_standalone(graph: Graph) -> None:
@@ -75,6 +78,8 @@ class Compiler:
     character: Character
     standalone: bool = False
     """Whether the graph is only checked: the character is a placeholder."""
+    constrained: bool = False
+    """Whether the constraints of the character are solved after the graph."""
     nodes: list[dict[str, int]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     leaves: list[dict[str, Any]] = field(default_factory=list)
@@ -136,6 +141,10 @@ class Compiler:
             root, path = root.source, "root.source"
         if self.root_mode in ("extract", "drop"):
             self.bank = in_place(self.character, self.root_joint, self.root_axes, self.root_smooth)
+        if self.constrained and self.character.constraints:
+            root = ClipNode(root) if isinstance(root, str) else root
+            self._places[id(root)] = path
+            root, path = Constrain(root, self.character.constraints), CONSTRAINTS  # type: ignore[arg-type]
         part = self.visit(root, path, Scope(self.region()))
         self.shared.compile(self)
         add_montages(self, self.graph.montages, "", "montages")
@@ -439,6 +448,7 @@ class Compiler:
             reaches=tuple(self.reaches),
             travels=self.root_mode == "extract",
             keeps=self.keeps,
+            constrained=self.constrained,
         )
 
     def _curves(self, clips: Array) -> list[tuple[int, int, int, float]]:

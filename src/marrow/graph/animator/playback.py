@@ -32,10 +32,12 @@ Array = NDArray[Any]
 BODY, ADDITION = "body", "addition"
 
 
-def playback_graph(character: Character) -> CompiledGraph:
+def playback_graph(character: Character, constraints: bool = True) -> CompiledGraph:
     """What an animator without a graph runs, compiled once per character."""
     compiled: CompiledGraph = derived(
-        character, "playback graph", lambda: compile_graph(_playback({}, character), character)
+        character,
+        "playback graph" if constraints else "playback graph without constraints",
+        lambda: compile_graph(_playback({}, character), character, constraints=constraints),
     )
     return compiled
 
@@ -96,7 +98,8 @@ def override_joint(runtime: AnimatorRuntime, joint: str, mode: str | None, space
     )
     if called not in known or wanted != before:
         graph = _playback({**known, called: wanted}, runtime.character)
-        play_with(runtime, compile_graph(graph, runtime.character))
+        constrained = control.compiled.constrained
+        play_with(runtime, compile_graph(graph, runtime.character, constraints=constrained))
     return called
 
 
@@ -124,8 +127,8 @@ class Playback:
         self._runtime = runtime
 
     def next(self, seconds: float = 0.25, *, instances: ArrayLike | None = None) -> str | list[str]:
-        """Cross-fades to the clip after the current one, in file order and round (`seconds=0`: at once); returns its name,
-        a list for a crowd."""
+        """Cross-fades to the clip after the current one, in file order and round (`seconds=0`: at once); returns its
+        name, a list for a crowd."""
         return self._step(1, seconds, instances)
 
     def previous(self, seconds: float = 0.25, *, instances: ArrayLike | None = None) -> str | list[str]:
