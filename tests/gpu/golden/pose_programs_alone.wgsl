@@ -1948,12 +1948,23 @@ fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
     scratch[room + t_10] = f32(real(scratch[room + t_10]) + k * (real(scratch[room + other + 10 * batch.row + m]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + batch.joints * 3 + m]))));
   }
 }
+fn linear(j: i32, v: vec3<real>) -> vec3<real> {
+  let s = 16 * j + 7;
+  return vec3<real>(real(scratch[room + batch.matrices + s]) * v.x + real(scratch[room + batch.matrices + s + 1]) * v.y + real(scratch[room + batch.matrices + s + 2]) * v.z, real(scratch[room + batch.matrices + s + 3]) * v.x + real(scratch[room + batch.matrices + s + 4]) * v.y + real(scratch[room + batch.matrices + s + 5]) * v.z, real(scratch[room + batch.matrices + s + 6]) * v.x + real(scratch[room + batch.matrices + s + 7]) * v.y + real(scratch[room + batch.matrices + s + 8]) * v.z);
+}
 fn point_of(j: i32, p: vec3<real>) -> vec3<real> {
+  var v: vec3<real>;
   if (j < 0) {
     return p;
   }
   let s = 16 * j;
-  return vec3<real>(real(scratch[room + batch.matrices + s]) + real(scratch[room + batch.matrices + s + 7]) * p.x + real(scratch[room + batch.matrices + s + 8]) * p.y + real(scratch[room + batch.matrices + s + 9]) * p.z, real(scratch[room + batch.matrices + s + 1]) + real(scratch[room + batch.matrices + s + 10]) * p.x + real(scratch[room + batch.matrices + s + 11]) * p.y + real(scratch[room + batch.matrices + s + 12]) * p.z, real(scratch[room + batch.matrices + s + 2]) + real(scratch[room + batch.matrices + s + 13]) * p.x + real(scratch[room + batch.matrices + s + 14]) * p.y + real(scratch[room + batch.matrices + s + 15]) * p.z);
+  let size = real(scratch[room + batch.matrices + s + 7]);
+  if (size != 0.0) {
+    v = turned(vec4<real>(real(scratch[room + batch.matrices + s + 3]), real(scratch[room + batch.matrices + s + 4]), real(scratch[room + batch.matrices + s + 5]), real(scratch[room + batch.matrices + s + 6])), p);
+    return vec3<real>(real(scratch[room + batch.matrices + s]) + size * v.x, real(scratch[room + batch.matrices + s + 1]) + size * v.y, real(scratch[room + batch.matrices + s + 2]) + size * v.z);
+  }
+  v = linear(j, p);
+  return vec3<real>(real(scratch[room + batch.matrices + s]) + v.x, real(scratch[room + batch.matrices + s + 1]) + v.y, real(scratch[room + batch.matrices + s + 2]) + v.z);
 }
 fn rotation_of(j: i32) -> vec4<real> {
   if (j < 0) {
@@ -1962,20 +1973,15 @@ fn rotation_of(j: i32) -> vec4<real> {
   let s = 16 * j;
   return vec4<real>(real(scratch[room + batch.matrices + s + 3]), real(scratch[room + batch.matrices + s + 4]), real(scratch[room + batch.matrices + s + 5]), real(scratch[room + batch.matrices + s + 6]));
 }
-fn linear(of_: array<real, 9>, v: vec3<real>) -> vec3<real> {
-  return vec3<real>(of_[0] * v.x + of_[1] * v.y + of_[2] * v.z, of_[3] * v.x + of_[4] * v.y + of_[5] * v.z, of_[6] * v.x + of_[7] * v.y + of_[8] * v.z);
+fn vector_of(j: i32, v: vec3<real>) -> vec3<real> {
+  let size = real(scratch[room + batch.matrices + 16 * j + 7]);
+  if (size != 0.0) {
+    let w = turned(rotation_of(j), v);
+    return vec3<real>(size * w.x, size * w.y, size * w.z);
+  }
+  return linear(j, v);
 }
-fn refresh_joint(top: i32, j: i32, p: i32) {
-  let s = 16 * j;
-  var q = local_rotation(top, j);
-  let t = point_of(p, vec3<real>(real(scratch[room + top + j]), real(scratch[room + top + batch.row + j]), real(scratch[room + top + 2 * batch.row + j])));
-  let t_1 = t;
-  scratch[room + batch.matrices + s] = f32(t_1.x);
-  scratch[room + batch.matrices + s + 1] = f32(t_1.y);
-  scratch[room + batch.matrices + s + 2] = f32(t_1.z);
-  let a = real(scratch[room + top + 7 * batch.row + j]);
-  let b = real(scratch[room + top + 8 * batch.row + j]);
-  let c = real(scratch[room + top + 9 * batch.row + j]);
+fn refresh_linear(j: i32, p: i32, q: vec4<real>, a: real, b: real, c: real) {
   let x2 = 2.0 * q.x;
   let y2 = 2.0 * q.y;
   let z2 = 2.0 * q.z;
@@ -1992,30 +1998,52 @@ fn refresh_joint(top: i32, j: i32, p: i32) {
   var second = vec3<real>((xy - wz) * b, (1.0 - xx - zz) * b, (yz + wx) * b);
   var third = vec3<real>((xz + wy) * c, (yz - wx) * c, (1.0 - xx - yy) * c);
   if (p >= 0) {
-    q = multiplied(rotation_of(p), q);
-    let o = 16 * p;
-    let of_ = array<real, 9>(real(scratch[room + batch.matrices + o + 7]), real(scratch[room + batch.matrices + o + 8]), real(scratch[room + batch.matrices + o + 9]), real(scratch[room + batch.matrices + o + 10]), real(scratch[room + batch.matrices + o + 11]), real(scratch[room + batch.matrices + o + 12]), real(scratch[room + batch.matrices + o + 13]), real(scratch[room + batch.matrices + o + 14]), real(scratch[room + batch.matrices + o + 15]));
-    let t1 = linear(of_, first);
-    let t2 = linear(of_, second);
-    let t3 = linear(of_, third);
+    let t1 = vector_of(p, first);
+    let t2 = vector_of(p, second);
+    let t3 = vector_of(p, third);
     first = t1;
     second = t2;
     third = t3;
+  }
+  let s = 16 * j + 7;
+  scratch[room + batch.matrices + s] = f32(first.x);
+  scratch[room + batch.matrices + s + 1] = f32(second.x);
+  scratch[room + batch.matrices + s + 2] = f32(third.x);
+  scratch[room + batch.matrices + s + 3] = f32(first.y);
+  scratch[room + batch.matrices + s + 4] = f32(second.y);
+  scratch[room + batch.matrices + s + 5] = f32(third.y);
+  scratch[room + batch.matrices + s + 6] = f32(first.z);
+  scratch[room + batch.matrices + s + 7] = f32(second.z);
+  scratch[room + batch.matrices + s + 8] = f32(third.z);
+}
+fn refresh_joint(top: i32, j: i32, p: i32) {
+  let s = 16 * j;
+  var q = local_rotation(top, j);
+  let t = point_of(p, vec3<real>(real(scratch[room + top + j]), real(scratch[room + top + batch.row + j]), real(scratch[room + top + 2 * batch.row + j])));
+  let t_1 = t;
+  scratch[room + batch.matrices + s] = f32(t_1.x);
+  scratch[room + batch.matrices + s + 1] = f32(t_1.y);
+  scratch[room + batch.matrices + s + 2] = f32(t_1.z);
+  let a = real(scratch[room + top + 7 * batch.row + j]);
+  let b = real(scratch[room + top + 8 * batch.row + j]);
+  let c = real(scratch[room + top + 9 * batch.row + j]);
+  var above: real = 1.0;
+  if (p >= 0) {
+    above = real(scratch[room + batch.matrices + 16 * p + 7]);
+  }
+  let even = a == b && b == c && above != 0.0;
+  if (!even) {
+    refresh_linear(j, p, q, a, b, c);
+  }
+  if (p >= 0) {
+    q = multiplied(rotation_of(p), q);
   }
   let t_2 = q;
   scratch[room + batch.matrices + s + 3] = f32(t_2.x);
   scratch[room + batch.matrices + s + 4] = f32(t_2.y);
   scratch[room + batch.matrices + s + 5] = f32(t_2.z);
   scratch[room + batch.matrices + s + 6] = f32(t_2.w);
-  scratch[room + batch.matrices + s + 7] = f32(first.x);
-  scratch[room + batch.matrices + s + 8] = f32(second.x);
-  scratch[room + batch.matrices + s + 9] = f32(third.x);
-  scratch[room + batch.matrices + s + 10] = f32(first.y);
-  scratch[room + batch.matrices + s + 11] = f32(second.y);
-  scratch[room + batch.matrices + s + 12] = f32(third.y);
-  scratch[room + batch.matrices + s + 13] = f32(first.z);
-  scratch[room + batch.matrices + s + 14] = f32(second.z);
-  scratch[room + batch.matrices + s + 15] = f32(third.z);
+  scratch[room + batch.matrices + s + 7] = f32(select(real(0.0), above * a, even));
 }
 fn place_of(j: i32) -> vec3<real> {
   let s = 16 * j;
@@ -2101,17 +2129,25 @@ fn put_place(top: i32, j: i32, p: i32, goal: vec3<real>) {
     scratch[room + top + 2 * batch.row + j] = f32(t_1.z);
     return;
   }
-  let s = 16 * p;
-  let v = vec3<real>(goal.x - real(scratch[room + batch.matrices + s]), goal.y - real(scratch[room + batch.matrices + s + 1]), goal.z - real(scratch[room + batch.matrices + s + 2]));
-  let ax = real(scratch[room + batch.matrices + s + 7]);
-  let ay = real(scratch[room + batch.matrices + s + 10]);
-  let az = real(scratch[room + batch.matrices + s + 13]);
-  let bx = real(scratch[room + batch.matrices + s + 8]);
-  let by = real(scratch[room + batch.matrices + s + 11]);
-  let bz = real(scratch[room + batch.matrices + s + 14]);
-  let cx = real(scratch[room + batch.matrices + s + 9]);
-  let cy = real(scratch[room + batch.matrices + s + 12]);
-  let cz = real(scratch[room + batch.matrices + s + 15]);
+  let v = minus(goal, place_of(p));
+  let scale = real(scratch[room + batch.matrices + 16 * p + 7]);
+  if (scale != 0.0) {
+    let t = turned(conjugated(rotation_of(p)), v);
+    scratch[room + top + j] = f32(t.x / scale);
+    scratch[room + top + batch.row + j] = f32(t.y / scale);
+    scratch[room + top + 2 * batch.row + j] = f32(t.z / scale);
+    return;
+  }
+  let s = 16 * p + 7;
+  let ax = real(scratch[room + batch.matrices + s]);
+  let ay = real(scratch[room + batch.matrices + s + 3]);
+  let az = real(scratch[room + batch.matrices + s + 6]);
+  let bx = real(scratch[room + batch.matrices + s + 1]);
+  let by = real(scratch[room + batch.matrices + s + 4]);
+  let bz = real(scratch[room + batch.matrices + s + 7]);
+  let cx = real(scratch[room + batch.matrices + s + 2]);
+  let cy = real(scratch[room + batch.matrices + s + 5]);
+  let cz = real(scratch[room + batch.matrices + s + 8]);
   let ux = by * cz - bz * cy;
   let uy = bz * cx - bx * cz;
   let uz = bx * cy - by * cx;
@@ -2123,7 +2159,20 @@ fn put_place(top: i32, j: i32, p: i32, goal: vec3<real>) {
   scratch[room + top + batch.row + j] = f32((v.x * (cy * az - cz * ay) + v.y * (cz * ax - cx * az) + v.z * (cx * ay - cy * ax)) / size);
   scratch[room + top + 2 * batch.row + j] = f32((v.x * (ay * bz - az * by) + v.y * (az * bx - ax * bz) + v.z * (ax * by - ay * bx)) / size);
 }
+fn share_of(k: real, y: real) -> real {
+  let kk = k * k;
+  var total: real = 1.0;
+  total = 1.0 + total * (kk - 49.0) * (y * (1.0 / 105.0));
+  total = 1.0 + total * (kk - 36.0) * (y * (1.0 / 78.0));
+  total = 1.0 + total * (kk - 25.0) * (y * (1.0 / 55.0));
+  total = 1.0 + total * (kk - 16.0) * (y * (1.0 / 36.0));
+  total = 1.0 + total * (kk - 9.0) * (y * (1.0 / 21.0));
+  total = 1.0 + total * (kk - 4.0) * (y * 0.1);
+  total = 1.0 + total * (kk - 1.0) * (y * (1.0 / 3.0));
+  return k * total;
+}
 fn power(q: vec4<real>, k: real) -> vec4<real> {
+  var s: real;
   let t_1 = q;
   var x = t_1.x;
   var y = t_1.y;
@@ -2135,13 +2184,20 @@ fn power(q: vec4<real>, k: real) -> vec4<real> {
     z = -z;
     w = -w;
   }
-  let size = sqrt(x * x + y * y + z * z);
-  if (!(size > 1e-09)) {
-    return vec4<real>(k * x, k * y, k * z, 1.0);
+  if (abs(k) > 1.0) {
+    let size = sqrt(x * x + y * y + z * z);
+    if (!(size > 1e-09)) {
+      return vec4<real>(k * x, k * y, k * z, 1.0);
+    }
+    let half = k * real(angle_of(f32(size), f32(w)));
+    s = real(sine(f32(half))) / size;
+    return vec4<real>(s * x, s * y, s * z, real(cosine_of(f32(half))));
   }
-  let half = k * real(angle_of(f32(size), f32(w)));
-  let s = real(sine(f32(half))) / size;
-  return vec4<real>(s * x, s * y, s * z, real(cosine_of(f32(half))));
+  let c = sqrt(0.5 * lesser(w, 1.0) + 0.5);
+  let near = share_of(1.0 - 2.0 * k, c - 1.0);
+  let far = share_of(2.0 * k, c - 1.0);
+  s = 0.5 * far / c;
+  return vec4<real>(s * x, s * y, s * z, near + far * c);
 }
 fn frames_between(a: vec4<real>, b: vec4<real>, k: real) -> vec4<real> {
   if (k >= 1.0) {
@@ -2253,11 +2309,8 @@ fn rest_rotation(c_1: i32, c_2: i32, k: i32) -> vec4<real> {
   let r = array<real, 10>(real(bitcast<f32>(program[batch.floats + c_2 + k * 10])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 3])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 4])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 5])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 6])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 7])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 8])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 9])));
   return vec4<real>(r[3], r[4], r[5], r[6]);
 }
-fn base_rotation(top: i32, c_1: i32, c_2: i32, k: i32) -> vec4<real> {
-  if ((program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] & 64) != 0) {
-    return rest_rotation(c_1, c_2, k);
-  }
-  return local_rotation(top, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10]);
+fn only_axis(axes: i32) -> i32 {
+  return select(select(select(-1, 2, axes == 4), 1, axes == 2), 0, axes == 1);
 }
 fn frames_twist(q: vec4<real>, axis: i32) -> vec4<real> {
   var v = q.x;
@@ -2282,22 +2335,29 @@ fn frames_twist(q: vec4<real>, axis: i32) -> vec4<real> {
   }
   return vec4<real>(0.0, 0.0, v, w);
 }
-fn chosen(q: vec4<real>, kept: vec4<real>, axes: i32) -> vec4<real> {
-  var swing: vec4<real>;
+fn part_of(q: vec4<real>, axes: i32) -> vec4<real> {
+  let axis = only_axis(axes);
+  if (axis >= 0) {
+    return frames_twist(q, axis);
+  }
   if (axes == 7) {
     return q;
   }
-  if (axes == 1 || axes == 2 || axes == 4) {
-    let axis = select(select(2, 1, axes == 2), 0, axes == 1);
-    swing = multiplied(kept, conjugated(frames_twist(kept, axis)));
-    return multiplied(swing, frames_twist(q, axis));
+  return multiplied(q, conjugated(frames_twist(q, only_axis(7 - axes))));
+}
+fn chosen(q: vec4<real>, kept: vec4<real>, axes: i32) -> vec4<real> {
+  if (axes == 7) {
+    return q;
   }
   if (axes == 0) {
     return kept;
   }
-  let left = select(select(2, 1, axes == 5), 0, axes == 6);
-  swing = multiplied(q, conjugated(frames_twist(q, left)));
-  return multiplied(swing, frames_twist(kept, left));
+  let axis = only_axis(axes);
+  if (axis >= 0) {
+    return multiplied(multiplied(kept, conjugated(frames_twist(kept, axis))), frames_twist(q, axis));
+  }
+  let left = only_axis(7 - axes);
+  return multiplied(multiplied(q, conjugated(frames_twist(q, left))), frames_twist(kept, left));
 }
 fn run_copy(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
   var value: real;
@@ -2318,24 +2378,29 @@ fn run_copy(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
       let q = local_rotation(top, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]);
       total = mean_rotation(total, multiplied(multiplied(vec4<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4 + 3]))), q), vec4<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 3])))), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])));
     }
-    var turn = unit_turn(total);
+    var turn = total;
     let home = rest_rotation(c_1, c_2, k);
-    let base = base_rotation(top, c_1, c_2, k);
-    if (axes != 7) {
-      var kept = vec4<real>(0.0, 0.0, 0.0, 1.0);
-      if (!((option & 64) != 0)) {
-        kept = multiplied(conjugated(home), base);
-      }
-      if (factor != 1.0) {
-        turn = power(chosen(turn, vec4<real>(0.0, 0.0, 0.0, 1.0), axes), factor);
-      }
-      turn = chosen(turn, kept, axes);
-    } else {
-      if (factor != 1.0) {
-        turn = power(turn, factor);
-      }
+    if (last > first + 1) {
+      turn = unit_turn(total);
     }
-    put_turn(top, j, frames_between(base, multiplied(home, turn), weight));
+    if (axes != 7) {
+      turn = part_of(turn, axes);
+    }
+    if (factor != 1.0) {
+      turn = power(turn, factor);
+    }
+    if ((option & 64) != 0) {
+      if (weight < 1.0) {
+        turn = power(turn, weight);
+      }
+      put_turn(top, j, multiplied(home, turn));
+    } else {
+      let base = local_rotation(top, j);
+      if (axes != 7) {
+        turn = chosen(turn, multiplied(conjugated(home), base), axes);
+      }
+      put_turn(top, j, frames_between(base, multiplied(home, turn), weight));
+    }
   }
   if ((axes & 1) != 0) {
     if ((option & 1) != 0) {
@@ -2413,6 +2478,12 @@ fn run_copy(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
     }
   }
 }
+fn base_rotation(top: i32, c_1: i32, c_2: i32, k: i32) -> vec4<real> {
+  if ((program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] & 64) != 0) {
+    return rest_rotation(c_1, c_2, k);
+  }
+  return local_rotation(top, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10]);
+}
 fn base_place(top: i32, c_1: i32, c_2: i32, k: i32) -> vec3<real> {
   let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
   if ((program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] & 64) != 0) {
@@ -2422,6 +2493,10 @@ fn base_place(top: i32, c_1: i32, c_2: i32, k: i32) -> vec3<real> {
   return place_of(j);
 }
 fn column_length(j: i32, c: i32) -> real {
+  let size = real(scratch[room + batch.matrices + 16 * j + 7]);
+  if (size != 0.0) {
+    return abs(size);
+  }
   let s = 16 * j + 7 + c;
   return sqrt(real(scratch[room + batch.matrices + s]) * real(scratch[room + batch.matrices + s]) + real(scratch[room + batch.matrices + s + 3]) * real(scratch[room + batch.matrices + s + 3]) + real(scratch[room + batch.matrices + s + 6]) * real(scratch[room + batch.matrices + s + 6]));
 }
@@ -2441,10 +2516,17 @@ fn run_copy_model(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
       let q = multiplied(rotation_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]), vec4<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 3]))));
       total = mean_rotation(total, q, real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])));
     }
+    if (last > first + 1) {
+      total = unit_turn(total);
+    }
     let above = rotation_of(p);
-    let now = multiplied(above, base_rotation(top, c_1, c_2, k));
-    let turn = chosen(multiplied(unit_turn(total), conjugated(now)), vec4<real>(0.0, 0.0, 0.0, 1.0), axes);
-    put_turn(top, j, multiplied(conjugated(above), frames_between(now, multiplied(turn, now), weight)));
+    let base = base_rotation(top, c_1, c_2, k);
+    if (axes != 7) {
+      let now = multiplied(above, base);
+      let turn = part_of(multiplied(total, conjugated(now)), axes);
+      total = multiplied(turn, now);
+    }
+    put_turn(top, j, frames_between(base, multiplied(conjugated(above), total), weight));
   }
   if ((option & 1) != 0) {
     var x: real = 0.0;
@@ -2499,6 +2581,16 @@ fn run_copy_model(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
     }
   }
 }
+fn turn_between(a: vec3<real>, b: vec3<real>) -> vec4<real> {
+  let w = 1.0 + a.x * b.x + a.y * b.y + a.z * b.z;
+  if (w < 1e-07) {
+    let n = perpendicular(a);
+    return vec4<real>(n.x, n.y, n.z, 0.0);
+  }
+  let c = crossed(a, b);
+  let s = 1.0 / sqrt(2.0 * w);
+  return vec4<real>(s * c.x, s * c.y, s * c.z, s * w);
+}
 fn run_aim(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
   let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
   let p = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
@@ -2510,28 +2602,31 @@ fn run_aim(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
   let goal = goal_of(n, c_1, c_2, k, first, select(last, last - 1, from_source != 0));
   let here = place_of(j);
   var way = minus(goal, here);
-  if (!(length_of(way) > 1e-09) || !is_finite(f32(goal.x + goal.y + goal.z))) {
+  let size = length_of(way);
+  if (!(size > 1e-09 && is_finite(f32(size)))) {
     return;
   }
-  way = unit_or(way, vec3<real>(0.0, 0.0, 1.0));
-  let above = rotation_of(p);
+  let back = conjugated(rotation_of(p));
   let base = base_rotation(top, c_1, c_2, k);
-  let now = multiplied(above, base);
-  let ahead = turned(now, vec3<real>(a[0], a[1], a[2]));
-  var turn = shortest_turn(ahead, way, perpendicular(ahead));
+  let k1 = 1.0 / size;
+  way = turned(back, vec3<real>(way.x * k1, way.y * k1, way.z * k1));
+  let ahead = turned(base, vec3<real>(a[0], a[1], a[2]));
+  var turn = turn_between(ahead, way);
   if ((option & 128) != 0) {
     var up = vec3<real>(a[6], a[7], a[8]);
     if (from_source != 0) {
       up = minus(place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + last - 1 + 10]), here);
     }
-    let side = across(turned(now, vec3<real>(a[3], a[4], a[5])), ahead);
-    let wanted_ = across(up, way);
+    let side = across(turned(base, vec3<real>(a[3], a[4], a[5])), ahead);
+    let wanted_ = across(turned(back, up), way);
     if (length_of(side) > 1e-06 && length_of(wanted_) > 1e-06 * length_of(up)) {
       turn = frame_turn(ahead, unit_or(side, ahead), way, unit_or(wanted_, way));
     }
   }
-  let goal_turn = multiplied(conjugated(above), multiplied(turn, now));
-  put_turn(top, j, frames_between(base, goal_turn, weight));
+  if (weight < 1.0) {
+    turn = power(turn, weight);
+  }
+  put_turn(top, j, multiplied(turn, base));
 }
 fn run_pole(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
   let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
@@ -2606,7 +2701,7 @@ fn limited(q: vec4<real>, before: vec4<real>, after: vec4<real>, ix: real, iy: r
   let m = sqrt(greater(1.0 - sx * sx - sy * sy, 0.0));
   cosine = sqrt(greater(1.0 - t * t, 0.0));
   d = vec4<real>(sx * cosine + sy * t, sy * cosine - sx * t, m * t, m * cosine);
-  return unit_turn(multiplied(multiplied(conjugated(before), d), conjugated(after)));
+  return multiplied(multiplied(conjugated(before), d), conjugated(after));
 }
 fn run_limit(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
   var at: i32;
@@ -2657,8 +2752,8 @@ fn channel_value(top: i32, j: i32, channel: i32, rest: vec4<real>, numbers: arra
     return real(scratch[room + top + channel * batch.row + j]) - r;
   }
   if (channel < 6) {
-    let t = frames_twist(multiplied(conjugated(rest), local_rotation(top, j)), channel - 3);
-    var angle = 2.0 * real(angle_of(f32(t.x + t.y + t.z), f32(t.w)));
+    let q = multiplied(conjugated(rest), local_rotation(top, j));
+    var angle = 2.0 * real(angle_of(f32(select(select(q.z, q.y, channel == 4), q.x, channel == 3)), f32(q.w)));
     if (angle > 3.141592653589793) {
       angle = angle - 2.0 * 3.141592653589793;
     } else {
@@ -2774,7 +2869,7 @@ fn turn_towards(top: i32, j: i32, p: i32, child: i32, goal: vec3<real>, weight: 
   let wanted_ = minus(goal, here);
   if (length_of(is_at) > 1e-09 && length_of(wanted_) > 1e-09 && is_finite(f32(length_of(wanted_)))) {
     let a = unit_or(is_at, vec3<real>(0.0, 1.0, 0.0));
-    let turn = shortest_turn(a, unit_or(wanted_, a), perpendicular(a));
+    let turn = turn_between(a, unit_or(wanted_, a));
     let above = rotation_of(p);
     let now = rotation_of(j);
     let aimed = multiplied(conjugated(above), multiplied(turn, now));

@@ -12,9 +12,11 @@ from marrow.kernels.operations.constraints.frames import (
     log_of,
     place_of,
     point_of,
+    power,
     put_place,
     put_turn,
     rotation_of,
+    turn_between,
     unit_turn,
 )
 from marrow.kernels.operations.constraints.layout import (
@@ -35,9 +37,7 @@ from marrow.kernels.operations.spatial import (
     length_of,
     minus,
     multiplied,
-    perpendicular,
     plus,
-    shortest_turn,
     turned,
     unit_or,
 )
@@ -66,23 +66,24 @@ def run_aim(work, n, top, c, k, weight):
     goal = goal_of(work, n, c, k, first, last - 1 if from_source else last)
     here = place_of(work, j)
     way = minus(goal, here)
-    if not length_of(way) > 1e-9 or not math.isfinite(goal[0] + goal[1] + goal[2]):
+    size = length_of(way)
+    if not (size > 1e-9 and math.isfinite(size)):
         return
-    way = unit_or(way, (0.0, 0.0, 1.0))
-    above, base = rotation_of(work, p), base_rotation(work, top, c, k)
-    now = multiplied(above, base)
-    ahead = turned(now, (a[0], a[1], a[2]))
-    turn = shortest_turn(ahead, way, perpendicular(ahead))
+    # In the frame of the parent.
+    back, base, k1 = conjugated(rotation_of(work, p)), base_rotation(work, top, c, k), 1.0 / size
+    way = turned(back, (way[0] * k1, way[1] * k1, way[2] * k1))
+    ahead = turned(base, (a[0], a[1], a[2]))
+    turn = turn_between(ahead, way)
     if option & HAS_UP:
         up = (a[6], a[7], a[8])
         if from_source:
             up = minus(place_of(work, c.source[last - 1]), here)
-        side = across(turned(now, (a[3], a[4], a[5])), ahead)
-        wanted = across(up, way)
+        side, wanted = across(turned(base, (a[3], a[4], a[5])), ahead), across(turned(back, up), way)
         if length_of(side) > 1e-6 and length_of(wanted) > 1e-6 * length_of(up):
             turn = frame_turn(ahead, unit_or(side, ahead), way, unit_or(wanted, way))
-    goal_turn = multiplied(conjugated(above), multiplied(turn, now))
-    put_turn(work, top, j, between(base, goal_turn, weight))
+    if weight < 1.0:
+        turn = power(turn, weight)
+    put_turn(work, top, j, multiplied(turn, base))
 
 
 def run_pole(work, n, top, c, k, weight):

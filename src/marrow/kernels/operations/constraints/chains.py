@@ -13,6 +13,7 @@ from marrow.kernels.operations.constraints.frames import (
     put_turn,
     refresh_joint,
     rotation_of,
+    turn_between,
 )
 from marrow.kernels.operations.spatial import (
     conjugated,
@@ -20,8 +21,6 @@ from marrow.kernels.operations.spatial import (
     local_rotation,
     minus,
     multiplied,
-    perpendicular,
-    shortest_turn,
     unit_or,
 )
 
@@ -56,7 +55,7 @@ def turn_towards(work, top, j, p, child, goal, weight):
     is_at, wanted = minus(place_of(work, child), here), minus(goal, here)
     if length_of(is_at) > 1e-9 and length_of(wanted) > 1e-9 and math.isfinite(length_of(wanted)):
         a = unit_or(is_at, (0.0, 1.0, 0.0))
-        turn = shortest_turn(a, unit_or(wanted, a), perpendicular(a))
+        turn = turn_between(a, unit_or(wanted, a))
         above, now = rotation_of(work, p), rotation_of(work, j)
         aimed = multiplied(conjugated(above), multiplied(turn, now))
         base = local_rotation(work.stack, top, work.Jp, j)

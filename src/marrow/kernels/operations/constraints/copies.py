@@ -10,13 +10,13 @@ from marrow.kernels.operations.constraints.frames import (
     between,
     chosen,
     column_length,
+    part_of,
     place_of,
     point_of,
     power,
     put_place,
     put_turn,
     rotation_of,
-    twist,
     unit_turn,
 )
 from marrow.kernels.operations.constraints.layout import OVER_REST, ROTATION, SCALE, TRANSLATION
@@ -53,18 +53,22 @@ def run_copy(work, n, top, c, k, weight):
         for s in range(first, last):
             q = local_rotation(rows, top, Jp, c.source[s])
             total = mean_rotation(total, multiplied(multiplied(c.before[s], q), c.after[s]), c.share[s])
-        turn, home = unit_turn(total), rest_rotation(c, k)
-        base = base_rotation(work, top, c, k)
+        turn, home = total, rest_rotation(c, k)
+        if last > first + 1:
+            turn = unit_turn(total)
         if axes != 7:
-            kept = (0.0, 0.0, 0.0, 1.0)
-            if not option & OVER_REST:
-                kept = multiplied(conjugated(home), base)
-            if factor != 1.0:
-                turn = power(chosen(turn, (0.0, 0.0, 0.0, 1.0), axes), factor)
-            turn = chosen(turn, kept, axes)
-        elif factor != 1.0:
+            turn = part_of(turn, axes)
+        if factor != 1.0:
             turn = power(turn, factor)
-        put_turn(work, top, j, between(base, multiplied(home, turn), weight))
+        if option & OVER_REST:
+            if weight < 1.0:
+                turn = power(turn, weight)
+            put_turn(work, top, j, multiplied(home, turn))
+        else:
+            base = local_rotation(rows, top, Jp, j)
+            if axes != 7:
+                turn = chosen(turn, multiplied(conjugated(home), base), axes)
+            put_turn(work, top, j, between(base, multiplied(home, turn), weight))
     for d in range(3):
         if axes & (1 << d):
             if option & TRANSLATION:
@@ -102,10 +106,14 @@ def run_copy_model(work, n, top, c, k, weight):
         for s in range(first, last):
             q = multiplied(rotation_of(work, c.source[s]), c.after[s])
             total = mean_rotation(total, q, c.share[s])
-        above = rotation_of(work, p)
-        now = multiplied(above, base_rotation(work, top, c, k))
-        turn = chosen(multiplied(unit_turn(total), conjugated(now)), (0.0, 0.0, 0.0, 1.0), axes)
-        put_turn(work, top, j, multiplied(conjugated(above), between(now, multiplied(turn, now), weight)))
+        if last > first + 1:
+            total = unit_turn(total)
+        above, base = rotation_of(work, p), base_rotation(work, top, c, k)
+        if axes != 7:
+            now = multiplied(above, base)
+            turn = part_of(multiplied(total, conjugated(now)), axes)
+            total = multiplied(turn, now)
+        put_turn(work, top, j, between(base, multiplied(conjugated(above), total), weight))
     if option & TRANSLATION:
         x, y, z = 0.0, 0.0, 0.0
         for s in range(first, last):
@@ -138,8 +146,8 @@ def channel_value(rows, top, Jp, j, channel, rest, numbers):
         r = numbers[6] if channel == 0 else numbers[7] if channel == 1 else numbers[8]
         return rows[top + channel * Jp + j] - r
     if channel < 6:
-        t = twist(multiplied(conjugated(rest), local_rotation(rows, top, Jp, j)), channel - 3)
-        angle = 2.0 * atan2(t[0] + t[1] + t[2], t[3])
+        q = multiplied(conjugated(rest), local_rotation(rows, top, Jp, j))
+        angle = 2.0 * atan2(q[0] if channel == 3 else q[1] if channel == 4 else q[2], q[3])
         if angle > math.pi:
             angle -= 2.0 * math.pi
         elif angle < -math.pi:
@@ -224,7 +232,7 @@ def limited(q, before, after, ix, iy, et):
     m = math.sqrt(max(1.0 - sx * sx - sy * sy, 0.0))
     cosine = math.sqrt(max(1.0 - t * t, 0.0))
     d = (sx * cosine + sy * t, sy * cosine - sx * t, m * t, m * cosine)
-    return unit_turn(multiplied(multiplied(conjugated(before), d), conjugated(after)))
+    return multiplied(multiplied(conjugated(before), d), conjugated(after))
 
 
 def run_limit(work, n, top, c, k, weight):
