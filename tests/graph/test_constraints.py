@@ -112,7 +112,7 @@ def test_a_shape_opens_when_the_arm_goes_up():
 def test_weights_are_parameters_curves_and_rules():
     twist = CopyTransform("twist1", "hand", "rotation")
     character = arm(curves=[mw.Curve("let", [0, 1], [0.0, 1.0])])
-    weights = {"w": 0.5, "let": 0.5, "speed > 1 and not calm": 1.0, "speed > 3": 0.0, "speed * 2 >= 4": 1.0}
+    weights = {"w": 0.5, "let": 0.5, "speed > 1 and not calm": 1.0, "speed > 3": 0.0, "min(speed * 2, abs(-3)) >= 3": 1.0}
     free = {"w": Parameter(default=0.5), "speed": Parameter(default=2.0), "calm": Parameter("bool", False)}
     for weight, share in weights.items():
         graph = Graph(Constrain(ClipNode("lift", loop=False), (twist.replace(weight=weight),)), free)

@@ -10,6 +10,8 @@ from marrow.kernels.control_tables import (
     AT_MOST,
     BELOW,
     EQUAL,
+    GREATER,
+    LESSER,
     MINUS,
     NEGATIVE,
     NOT,
@@ -18,6 +20,7 @@ from marrow.kernels.control_tables import (
     OVER,
     PARAMETER_VALUE,
     PLUS,
+    SIZE,
     TIMES,
     UNEQUAL,
 )
@@ -54,6 +57,8 @@ def rule_weight(graph, state, room, n, link):
             stack[top - 1] = 1.0 if stack[top - 1] == 0.0 else 0.0
         elif code == NEGATIVE:
             stack[top - 1] = -stack[top - 1]
+        elif code == SIZE:
+            stack[top - 1] = abs(stack[top - 1])
         else:
             top -= 1
             a, b = stack[top - 1], stack[top]
@@ -76,5 +81,9 @@ def rule_weight(graph, state, room, n, link):
                 value = a * b
             elif code == OVER:
                 value = a / b if b != 0.0 else 0.0
+            elif code == LESSER:
+                value = min(a, b)
+            elif code == GREATER:
+                value = max(a, b)
             stack[top - 1] = value
     return 1.0 if stack[0] != 0.0 else 0.0

@@ -45,7 +45,7 @@ AT, TURNED, AIMS, BENDS = 1, 2, 4, 8
 """Which parts of a target are given: a place, a rotation, a place to aim at, a place to bend towards."""
 REFS = 13
 """Values of a target: its four parts, three numbers each (the rotation is a vector: axis times radians), and its weight."""
-TICK = 1 / 60
+TICK = 1 / 30
 """Seconds after which a little of what was done to a pose is forgotten."""
 WORLD = -2
 """The space that is the world; -1 is model space, others are joints."""
