@@ -269,3 +269,34 @@ def test_constraints_turn_with_their_character():
         np.testing.assert_allclose(back.pose.rotation, played(character).pose.rotation, atol=1e-5)
         size = 2 * np.arccos(np.clip(abs(moved.rotation[4, 3]), 0, 1))
         assert size == pytest.approx(0.25, abs=1e-3)
+
+
+def test_pictures_baked_arrays_and_data_sets_have_them_too(tmp_path):
+    from marrow.cli._baking import BakedMotion
+    from marrow.graph.constrained_poses import constrained_poses
+    from marrow.scene.actor_state import actor_states, model_matrices
+
+    character = arm(twist_chain(("twist1", "twist2"), "hand", shares=(0.25, 0.5)))
+    clip, times = character.clips["lift"], np.array([0.0, 0.5, 1.0])
+    poses = constrained_poses(character, clip.sample(times))
+    np.testing.assert_allclose(2 * np.arcsin(poses.rotation[:, 5, 0]), [0, 0.25, 0.5], atol=1e-5)
+    np.testing.assert_allclose(poses.translation, clip.sample(times).translation, atol=1e-6)
+    one = constrained_poses(character, clip.sample(0.5))
+    assert one.rotation.shape == (8, 4) and angle_of(one, 5) == pytest.approx(0.25, abs=1e-5)
+    (state,) = actor_states(mw.Scene(mw.Actor(character, clip=clip, time=0.5)))
+    shown = model_matrices(state)[0, 5]
+    np.testing.assert_allclose(np.arctan2(shown[2, 1], shown[1, 1]), 0.25, atol=1e-5)
+    baked = BakedMotion(character, clip, times, ("rotations",))
+    found = np.concatenate(list(baked.blocks("rotations")))
+    np.testing.assert_allclose(found, poses.rotation, atol=1e-6)
+
+
+def test_the_studio_lists_constraints_with_their_weights():
+    from marrow.studio.assets import describe
+
+    character = arm((AimAt("head", "mark", weight=0.5), DriveChannel("hand", "rotation.x", "morph.brow", ((0, 0), (1, 1)))))
+    listed = describe(character, 0, None).info.constraints
+    assert [(c.kind, c.moves, c.reads, c.weight) for c in listed] == [
+        ("AimAt", ["head"], ["mark"], "0.5"),
+        ("DriveChannel", ["morph.brow"], ["hand"], "1"),
+    ]
