@@ -7,6 +7,8 @@ import numpy as np
 
 from marrow.graph.pose_program import PoseProgram
 from marrow.kernels.operations import OPERATIONS, ReferenceWorld, run_reference
+from marrow.kernels.operations.constraints.layout import FOLLOW
+from marrow.kernels.operations.constraints.reference import solved_set
 from marrow.kernels.operations.inertia import PROFILE
 from marrow.kernels.operations.limbs import CHAIN, LIMB, Limb, LookChain
 from marrow.kernels.operations.mirroring import MIRROR_MAP, Mirrored
@@ -100,6 +102,11 @@ class Reader:
             chain.joints.tolist(), chain.shares, chain.axis, chain.limit, target, chain.space
         )
         return chain.memory < 0
+
+    def constraint_set(self, at, name):
+        known = solved_set(self.ints, self.floats, at, self.vectors)
+        self.world.constants[at] = known
+        return all(c.kind != FOLLOW for c in known.constraints)
 
     def mirror(self, at, name):
         J, mirror = self.layout.J, self.constants(MIRROR_MAP, at)

@@ -26,7 +26,7 @@ from marrow.graph.compiled import (
 from marrow.graph.contacts import LANDING
 from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
-from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot, Springs
+from marrow.graph.nodes import ClipNode, Constrain, Node, RootMotion, Slot, Springs
 from marrow.graph.nodes.base import DEEPEST
 from marrow.graph.nodes.springs import swings
 from marrow.graph.pose_program import Procedurals
@@ -51,18 +51,23 @@ from marrow.model.clip import Clip
 __all__ = ["Compiler", "check_standalone", "compile_graph"]
 
 Array = NDArray[Any]
+CONSTRAINTS = "character"
+"""The path of the node that solves the constraints of the character."""
 STEADY = 1.0
 """Seconds over which the travel of hips that are the root is evened out: about two steps."""
 SPRINGS_PATH = "springs"
 """The path of springs that come with the character."""
 
 
-def compile_graph(graph: Graph, character: Character, *, springs: bool = True) -> CompiledGraph:
-    """Validates `graph` for `character` and lays it out for running. With `springs`, those of the character's file
-    swing in any graph that has no `Springs` of its own."""
+def compile_graph(
+    graph: Graph, character: Character, *, springs: bool = True, constraints: bool = True
+) -> CompiledGraph:
+    """Validates `graph` for `character` and lays it out for running. The constraints of the character come after it, unless
+    they are switched off; then, with `springs`, those of the character's file swing in any graph that has no `Springs` of
+    its own."""
     if not isinstance(character, Character):
         raise WrongTypeError(f"compile_graph: expected a Character, got {type(character).__name__}")
-    return Compiler(normalized(graph), character, adds_springs=springs).compile()
+    return Compiler(normalized(graph), character, adds_springs=springs, constrained=constraints).compile()
 
 
 def check_standalone(graph: Graph) -> None:
@@ -83,6 +88,8 @@ class Compiler:
     """Whether the graph is only checked: the character is a placeholder."""
     adds_springs: bool = False
     """Whether springs of the character's file swing, where the graph says nothing of springs."""
+    constrained: bool = False
+    """Whether the constraints of the character are solved after the graph."""
     nodes: list[dict[str, int]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     leaves: list[dict[str, Any]] = field(default_factory=list)
@@ -151,6 +158,10 @@ class Compiler:
             root, path = root.source, "root.source"
         if self.root_mode in ("extract", "drop"):
             self.bank = in_place(self.character, self.root_joint, self.root_axes, self.root_smooth)
+        if self.constrained and self.character.constraints:
+            root = ClipNode(root) if isinstance(root, str) else root
+            self._places[id(root)] = path
+            root, path = Constrain(root, self.character.constraints), CONSTRAINTS  # type: ignore[arg-type]
         if self.adds_springs and has_springs(self.character) and not swings(root):
             # Whatever the graph shows, and with the paths it has there.
             root = ClipNode(root) if isinstance(root, str) else root
@@ -463,6 +474,7 @@ class Compiler:
             travels=self.root_mode == "extract",
             keeps=self.keeps,
             springs=self.springs,
+            constrained=self.constrained,
         )
 
     def _curves(self, clips: Array) -> list[tuple[int, int, int, float]]:
