@@ -75,9 +75,9 @@ def flag(meaning: str) -> ConstantField:
     return ConstantField(f"{meaning} (0 or 1)")
 
 
-def whole(meaning: str) -> ConstantField:
+def whole(meaning: str, *, each: str = "") -> ConstantField:
     """A whole number that may be any."""
-    return ConstantField(meaning, "i")
+    return ConstantField(meaning, "i", 1, each)
 
 
 def count(meaning: str) -> ConstantField:
