@@ -8,6 +8,7 @@ from marrow.graph.nodes.blend import Blend
 from marrow.graph.nodes.blend_space import BlendSpace1D, BlendSpace2D, Point1D, Point2D
 from marrow.graph.nodes.chain_ik import ChainIK
 from marrow.graph.nodes.clip import ClipNode
+from marrow.graph.nodes.curve_modify import CurveModify
 from marrow.graph.nodes.distance_match import DistanceMatch
 from marrow.graph.nodes.drivers import CombineMorphs, DriverExample, PoseDriver
 from marrow.graph.nodes.feet import FootLock, FootPlacement, GroundQuery
@@ -43,6 +44,7 @@ __all__ = [
     "Channel",
     "ClipNode",
     "CombineMorphs",
+    "CurveModify",
     "DistanceMatch",
     "DriverExample",
     "Ease",
