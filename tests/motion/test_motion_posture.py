@@ -71,3 +71,23 @@ def test_the_report_says_which_pose_was_taken() -> None:
     clip = nonsense(hero.clips["walk"], 4)
     tool = mw.Retargeter(clip.skeleton, hero, clip=clip)
     assert any("stands the straightest" in line.message for line in tool.report.lines)
+
+
+def test_a_body_made_for_another_up_that_leans_all_the_time_is_righted() -> None:
+    """It rests standing along z and leans aside by 45 degrees: z is up, since nothing of it points along y."""
+    hero = mw.samples.mannequin()
+    names, at = list(hero.skeleton.names), quaternion.from_matrix(UP_Z)
+    lean = quaternion.from_axis_angle([0.0, 1.0, 0.0], np.radians(45.0))
+    rest = hero.skeleton.rest
+    top = names.index("root")
+    turned = np.array(rest.rotation)
+    turned[top] = quaternion.multiply(at, turned[top])
+    skeleton = mw.Skeleton(names, hero.skeleton.parents, mw.Pose(rest.translation, turned, rest.scale))
+    leaning = turned.copy()
+    leaning[top] = quaternion.multiply(lean, turned[top])
+    poses = mw.Pose(rest.translation[None], leaning[None], rest.scale[None])
+    clip = mw.Clip.from_poses("lean", skeleton, poses, times=[0.0])
+    made = mw.retarget(clip, hero, contacts=False)
+    place = to_model(hero.skeleton, made.sample(0.0))[..., 3]
+    up = place[names.index("head")] - place[names.index("pelvis")]
+    assert up[1] / np.linalg.norm(up) > 0.6

@@ -412,6 +412,7 @@ class Compiler:
             clips=readonly(clips),
             curves=readonly(np.array(curves, ct.CURVE_ROW)),
             curve_changes=b.array("curve_changes", ct.CURVE_CHANGE),
+            columns=readonly(np.unique([c[0] for c in curves], return_index=True)[1].astype(np.int64)),
             events=readonly(np.array(events, ct.EVENT)),
             roots=readonly(roots),
             ways=way,

@@ -16,6 +16,7 @@ from marrow.ik.plan import TURN_WEIGHT
 from marrow.kernels.ik.rows import AT, TICK, IkRows, put_solved, state_size, take_poses
 from marrow.kernels.jobs import Job, worth
 from marrow.kernels.language.kernel import Kernel
+from marrow.math import quaternion
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
@@ -75,7 +76,10 @@ class IkStep:
     steps: int
     warm_steps: int
     world: bool
-    """Whether targets are given in the world."""
+    """Whether targets or floors are given in the world."""
+    floors: Array
+    """Of each point that stays above a plane, where that is found `(F, 5)`: columns of values, or -1 - k for constant k,
+    of its normal and its height; and whether it is one of the world."""
 
 
 def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -> None:
@@ -122,17 +126,8 @@ def _solve_in_parts(
     old, new = slice(size + 1, size + 1 + state), slice(size + 1 + state, size + 1 + 2 * state)
     for k in range(parts):
         _solve(
-            control,
-            step,
-            instances,
-            weights,
-            rows,
-            np.arange(len(rows)),
-            0,
-            size,
-            parts=parts,
-            left=parts - k,
-        )
+            control, step, instances, weights, rows, np.arange(len(rows)), 0, size, parts=parts, left=parts - k
+        )  # fmt: skip
         if k == 0:
             first = rows[:, old].copy()
         if k < parts - 1:
@@ -181,7 +176,8 @@ def _solve(
         if left > 1:
             _on_their_way(step, work, left)
         warm = int(here["warm"].sum())
-        residuals = _run(solver, here, step, warm, n, workers)
+        floors = _floors(control, step, instances[part])
+        residuals = _run(solver, here, floors, step, warm, n, workers)
         if step.steps:
             # Also those whose target jumped and who began at the pose: or they would flip from one far place to another.
             lost = np.flatnonzero((memory[rows[part], kept + 1] > 0) & _missed(residuals, step.targets))
@@ -189,7 +185,7 @@ def _solve(
                 some = {name: array[lost] for name, array in own.items()} | {"since": np.zeros(len(lost))}
                 clocks = memory[some["rows"], kept + 2 * work.state]
                 again = IkRows(**{**fixed, "jump": math.inf}, **some, **_room(len(lost), J, E))
-                _come_to_rest(solver, again, here, lost, residuals[lost], since[part][lost])
+                _come_to_rest(solver, again, floors[lost], here, lost, residuals[lost], since[part][lost])
                 memory[some["rows"], kept + 2 * work.state] = clocks
         _spread(put_solved, work, n, workers)
 
@@ -202,6 +198,28 @@ def _on_their_way(step: IkStep, work: IkRows, left: int) -> None:
         was, to = (slice(at, at + 3) for at in (first + 3 * k, first + 3 * k + work.state))
         place = work.memory[rows, was] + (work.memory[rows, to] - work.memory[rows, was]) / np.float32(left)
         work.memory[rows, to] = work.goals[goes, k, :3] = place
+
+
+def _floors(control: GraphControl, step: IkStep, instances: Array) -> Array:
+    """The planes of instances in model space `(n, F, 4)`: normals at unit length and heights; those without a direction
+    hold nothing."""
+    out = np.zeros((len(instances), len(step.floors), 4), np.float32)
+    values, constants = control.state.values, control.compiled.tables.constants
+    for k, (*refs, world) in enumerate(step.floors.tolist()):
+        x, y, z, height = (
+            values[instances, r] if r >= 0 else np.full(len(instances), constants[-1 - r]) for r in refs
+        )
+        size = np.sqrt(x * x + y * y + z * z)
+        known = np.isfinite(size) & (size > 1e-9) & np.isfinite(height)
+        normal = np.stack([x, y, z], axis=-1) / np.where(known, size, 1.0)[:, None]
+        if world:
+            place = control.state.place[instances]
+            height = height - (
+                normal[:, 0] * place[:, 0] + normal[:, 1] * place[:, 1] + normal[:, 2] * place[:, 2]
+            )
+            normal = quaternion.rotate(quaternion.conjugate(place[:, 3:7]), normal)
+        out[known, k, :3], out[known, k, 3] = normal[known], height[known]
+    return out
 
 
 def _spread(kernel: Kernel, work: IkRows, n: int, workers: int) -> None:
@@ -222,25 +240,33 @@ def _room(N: int, J: int, E: int) -> dict[str, Any]:
     return arrays | {"warm": np.zeros(N, np.int64)}
 
 
-def _run(solver: Solver, room: dict[str, Array], step: IkStep, warm: int, n: int, workers: int) -> Array:
+def _run(
+    solver: Solver, room: dict[str, Array], floors: Array, step: IkStep, warm: int, n: int, workers: int
+) -> Array:
     """Solves for those that begin where they ended, and for those that begin at their poses; residuals `(n, E, 3)`."""
     if warm in (0, n) or not step.steps:
         steps = step.warm_steps if warm else step.steps
-        return _found(solver, room, steps, warm=warm > 0 or not step.steps, workers=workers)
+        return _found(solver, room, floors, steps, warm=warm > 0 or not step.steps, workers=workers)
     residuals = np.empty((n, len(solver.effectors), 3), np.float32)
     for kind in (0, 1):
         chosen = np.flatnonzero(room["warm"] == kind)
         some = {name: array[chosen] for name, array in room.items()}
         residuals[chosen] = _found(
-            solver, some, step.warm_steps if kind else step.steps, warm=kind > 0, workers=workers
+            solver,
+            some,
+            floors[chosen],
+            step.warm_steps if kind else step.steps,
+            warm=kind > 0,
+            workers=workers,
         )
         for name in ("out_translation", "out_rotation"):
             room[name][chosen] = some[name]
     return residuals
 
 
-def _found(solver: Solver, room: dict[str, Array], steps: int, *, warm: bool, workers: int = 1) -> Array:
-    floors = np.zeros((len(room["goals"]), 0, 4), np.float32)
+def _found(
+    solver: Solver, room: dict[str, Array], floors: Array, steps: int, *, warm: bool, workers: int = 1
+) -> Array:
     return solver.run(
         room["translation"], room["rotation"], room["scale"], room["goals"], floors, room["out_translation"],
         room["out_rotation"], steps=steps, warm=warm, kept=POSTURE, workers=workers,
@@ -253,13 +279,19 @@ def _missed(residuals: Array, targets: IkTargets) -> Array:
 
 
 def _come_to_rest(
-    solver: Solver, work: IkRows, room: dict[str, Array], lost: Array, residuals: Array, dt: Array
+    solver: Solver,
+    work: IkRows,
+    floors: Array,
+    room: dict[str, Array],
+    lost: Array,
+    residuals: Array,
+    dt: Array,
 ) -> None:
     """Those who cannot reach stay where they were where the steps brought them no closer, and turn no faster than they may:
     so they come to rest."""
     take_poses(work, 0, len(lost))
     here = work._asdict()
-    before = _found(solver, here, 0, warm=True)
+    before = _found(solver, here, floors, 0, warm=True)
     was, now = (_missing(solver, here["goals"], r) for r in (before, residuals))
     joints = work.turning
     turn, begin = room["out_rotation"][lost[:, None], joints], here["out_rotation"][:, joints]
@@ -268,7 +300,8 @@ def _come_to_rest(
     # Half the angle between rotations is about the distance of their quaternions.
     largest = 2 * np.sqrt(_dot(way, way).max(axis=1))
     share = np.minimum(1.0, SPEED * dt / np.maximum(largest, 1e-6)).astype(np.float32)
-    share = np.where(now > CLOSER * was, np.float32(0), share)
+    if not len(solver.floor):  # a floor may lead away from a target
+        share = np.where(now > CLOSER * was, np.float32(0), share)
     room["out_rotation"][lost[:, None], joints] = begin + share[:, None, None] * way
     if solver.mover >= 0:
         start = here["out_translation"][:, solver.mover]

@@ -24,7 +24,7 @@ DAMPING = 1e-4
 """The least damping, against weights of one: what float32 needs to tell unknowns apart."""
 TURN_WEIGHT = 0.1
 """What the square of a radian weighs against that of the body's size."""
-LIMIT_WEIGHT, FLOOR_WEIGHT = 30.0, 30.0
+LIMIT_WEIGHT, FLOOR_WEIGHT = 30.0, 300.0
 MOST_TURN = 0.8
 """Radians that a joint turns in one step, at most."""
 

@@ -184,7 +184,7 @@ def move(graph, state, room, n, d):
     root["weight"] = root["share"] = root["speed"] = root["travel"] = 1.0
     root["flip"], root["warp"], root["stride"], root["yaw"] = 0, 0, 1.0, 0.0
     root["seen"] = counters["tick"]
-    for k in range(8):
+    for k in range(len(room.motion)):
         room.motion[k] = 0.0
     for k in range(len(room.steering)):
         room.steering[k] = 0.0

@@ -15,9 +15,14 @@ NEVER = 1e300
 def curve_at(graph, curve, time):
     """The value of a curve: straight between its keys, held outside."""
     keys, count = curve["keys"], curve["count"]
-    k = 0
-    while k < count - 1 and graph.numbers[keys + k + 1] < time:
-        k += 1
+    # The last key before that moment, or the first one.
+    k, last = 0, count - 1
+    while k < last:
+        middle = (k + last + 1) // 2
+        if graph.numbers[keys + middle] < time:
+            k = middle
+        else:
+            last = middle - 1
     a = graph.numbers[keys + count + k]
     if k == count - 1 or time <= graph.numbers[keys + k]:
         return a
@@ -41,8 +46,8 @@ def write_curves(graph, state, room, n):
     if len(graph.curves) + len(graph.curve_changes) == 0:
         return
     tick = room.counters[0]["tick"]
-    for k in range(len(graph.curves)):
-        column = graph.curves[k]["column"]
+    for k in range(len(graph.columns)):
+        column = graph.curves[graph.columns[k]]["column"]
         state.values[n, column] = 0.0
         state.goals[n, column] = 0.0
     for i in range(len(graph.leaves)):
@@ -59,16 +64,14 @@ def write_curves(graph, state, room, n):
                 if voice["weight"] > 0.0:
                     clip = shown_clip(graph, work, voice["clip"])
                     add_curves(graph, state, n, clip, voice["time"], work["weight"] * voice["weight"])
-    for k in range(len(graph.curves)):
-        column = graph.curves[k]["column"]
+    for k in range(len(graph.columns)):
+        curve = graph.curves[graph.columns[k]]
+        column = curve["column"]
         total = state.goals[n, column]
-        if total >= 0.0:
-            if total > 1.0:
-                state.values[n, column] /= total
-            else:
-                state.values[n, column] += (1.0 - total) * graph.curves[k]["default"]
-            # Done, also where the column comes again.
-            state.goals[n, column] = -1.0
+        if total > 1.0:
+            state.values[n, column] /= total
+        else:
+            state.values[n, column] += (1.0 - total) * curve["default"]
     for k in range(len(graph.curve_changes)):
         if graph.curve_changes[k]["alone"] != 0:
             state.values[n, graph.curve_changes[k]["column"]] = graph.curve_changes[k]["default"]

@@ -255,6 +255,7 @@ class GraphTables(NamedTuple):
     clips: Records[CLIP_ROW, ANY]
     curves: Records[CURVE_ROW, ANY]
     curve_changes: Records[CURVE_CHANGE, ANY]
+    columns: i8[ANY]  # the first curve of every column that has some
     events: Records[EVENT, ANY]
     roots: f8[ANY, 7]
     ways: f8[ANY]
@@ -446,8 +447,8 @@ class Workspace(NamedTuple):
     """First what every thread has for itself (`OWN`): `counters (1,)`; `passed` per event, empty where no rule asks what clips do;
     `work` per node; `visited` the nodes that are seen, in order, `open` those whose children are being written, `shown`
     inputs of a blend space that are seen, `grouped` the leaves of sync groups that are seen, `members` those of the group at
-    hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (8,)` of one step, and how much of it windows of
-    warps have decided; `outer` per warp the one around it; `steering` per such node how much of the travel it has; `programs`,
+    hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (17,)` of one step, how much of it windows of
+    warps have decided, what motion those have and their share of all, and how much they decide of the rest; `outer` per warp the one around it; `steering` per such node how much of the travel it has; `programs`,
     where the pose programs of the chunk at hand are written.
 
     Then what all share, each chunk of the crowd its own part: `travel (N, 7)` of the update; `vectors (N, ...)` for procedural
@@ -465,7 +466,7 @@ class Workspace(NamedTuple):
     members: Out[i8[ANY]]
     stack: Out[f8[ANY]]
     gaps: Out[f8[ANY]]
-    motion: Out[f8[8]]
+    motion: Out[f8[17]]
     outer: Out[i8[ANY]]
     steering: Out[f8[ANY]]
     programs: Out[Records[PROGRAM, R]]

@@ -62,6 +62,17 @@ class Frames:
         x, z = (away * left).sum(-1), (away * front).sum(-1)
         return height, np.arctan2(z, x), np.hypot(x, z)
 
+    def beside(self, points: Array, shape: RoundShape, near: float) -> Array:
+        """Which points `(T, n, 3)` may be nearer than `near` to the skin of a shape, wherever it is the widest."""
+        away = points - self.origin[:, None]
+        along = (away @ self.up[..., None])[..., 0]
+        length = self.length[:, None]
+        across = np.sqrt(np.maximum((away * away).sum(-1) - along * along, 0.0))
+        wide = float(shape.radius.max()) * length + near
+        return np.asarray(
+            (along > shape.low * length) & (along < (shape.high + 1) * length) & (across < wide)
+        )
+
     def point(self, height: Array, angle: Array, far: Array) -> Array:
         """The points that are seen so."""
         left, front = self._sides(height)

@@ -39,7 +39,7 @@ from marrow.motion.soles import Soles
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
 
-__all__ = ["BentLimb", "asked", "lowest_parts", "plant_feet", "repeats", "source_points"]
+__all__ = ["BentLimb", "asked", "lowest_parts", "moved_track", "plant_feet", "repeats", "source_points"]
 
 Array = NDArray[Any]
 HIGH = 0.15
@@ -104,9 +104,9 @@ def plant_feet(
     tracks: LocalTracks,
     times: Array,
     weights: ContactWeights,
-) -> Array:
+) -> tuple[Array, Array]:
     """Changes `tracks`, which are `body` and, as matrices, `model`, so that the feet of the target stand where and when
-    those of the source do. Where hips move, `body` and `model` do too. Returns how far the body rises, `(T,)`."""
+    those of the source do. Returns how the hips move, `(T, 3)`, and how much of that is for the body's skin, `(T,)`."""
     T, skeleton, chains = len(times), tool.target, tool.chains("target")
     theirs = source_points(tool, pose, world, ground)
     mine = feet_points(skeleton, model, chains, tool.feet_t)
@@ -118,7 +118,7 @@ def plant_feet(
     carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)
-    height = tool.skin().body_height(model) if weights.body else np.full(T, np.inf)
+    height = tool.skin().body.lowest(model) if weights.body else np.full(T, np.inf)
     if carries and height.min() < 0:
         rise = weights.body * smooth_rise(height, seconds, loops=loops)
         mine.place[..., 1] += rise[:, None, None]
@@ -144,15 +144,16 @@ def plant_feet(
         tracks |= leg.bent(moves, 3 + 3 * k)
     if carries:
         moves[:, 1] += rise
-        above = int(skeleton.parents[hips])
-        shift: Array = moves[:, :3]
-        if above >= 0:
-            shift = np.linalg.solve(model[:, above, :, :3].astype(np.float64), shift[..., None])[..., 0]
-        tracks[hips, 0] = (body.translation[:, hips] + shift).astype(np.float32)
-        body.translation[:, hips] = tracks[hips, 0]
-        places = model[..., 3]
-        places[:, skeleton.descendants(hips)] += moves[:, None, :3].astype(np.float32)
-    return rise
+        tracks[hips, 0] = moved_track(skeleton, body, model, hips, moves[:, :3])
+    return moves[:, :3] if carries else np.zeros((T, 3)), rise
+
+
+def moved_track(skeleton: Skeleton, body: Pose, model: Array, joint: int, shift: Array) -> Array:
+    """The translations `(T, 3)` of a joint that moves by `shift (T, 3)` in model space."""
+    above = int(skeleton.parents[joint])
+    if above >= 0:
+        shift = np.linalg.solve(model[:, above, :, :3].astype(np.float64), shift[..., None])[..., 0]
+    return np.asarray(body.translation[:, joint] + shift, np.float32)
 
 
 def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array, length: float) -> PlantProblem:

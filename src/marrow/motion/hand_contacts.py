@@ -6,7 +6,7 @@ Arms then move a little, over the whole clip at once, by the solve that plants f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +46,8 @@ HOLD = 12.0
 """How strongly hands are kept, against the directions of arms."""
 FIRM = 3.0
 """How much more firmly hands keep their height over the ground than feet do."""
+STRIDE, MORE = 0.04, 0.03
+"""Whether hands may touch anything is looked at so many seconds apart, with so much more room (as above)."""
 AROUND = 0.5
 """Seconds before and after hands touch something that are solved with them."""
 
@@ -60,6 +62,22 @@ class _Side:
     parts: tuple[tuple[Frames, RoundShape], ...]
 
 
+@dataclass(frozen=True, eq=False)
+class _Motion:
+    """Frames of both bodies: the source's `pose`, the target's as `body` and as matrices `model`, which its hips carry
+    further by `shift (T, 3)`, of which `rise (T,)` is for its skin; `times (T,)`."""
+
+    pose: Pose
+    body: Pose
+    model: Array
+    shift: Array
+    rise: Array
+    times: Array
+
+    def at(self, frames: Array | slice) -> _Motion:
+        return _Motion(*(getattr(self, field.name)[frames] for field in fields(self)))
+
+
 def keep_hands(
     tool: Retargeter,
     pose: Pose,
@@ -70,46 +88,101 @@ def keep_hands(
     tracks: LocalTracks,
     times: Array,
     weights: ContactWeights,
-    rise: Array,
+    moved: tuple[Array, Array],
 ) -> bool:
-    """Changes `tracks`, which are `body` and, as matrices, `model`, so that the hands of the target are where those of the
-    source are; the body has risen by `rise (T,)`. False where an arm has no hand."""
+    """Changes `tracks`, which were `body` and, as matrices, `model` until hips `moved` (see `plant_feet`), so that hands of
+    the target are where those of the source are. False where an arm has no hand."""
     arms = [tool.map[f"{s}_arm"] for s in SIDES]
     if min(len(c) for arm in arms for c in (arm.source, arm.target)) < 3:
         return False
     if not weights.hands:
         return True
-    T, size = len(times), tool.leg_t / LEG
-    theirs, mine = _source_side(tool, pose, world, ground), _target_side(tool, model)
-    limbs = [BentLimb(tool.target, arm.target[:3], body, model, -tool.rest_t.frame[:, 2]) for arm in arms]
-    at = [model[..., 3][:, list(limb.chain)].astype(np.float64) for limb in limbs]
+    T, motion = len(times), _Motion(pose, body, model, *moved, times)
+    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
+    every = max(int(STRIDE / seconds), 1)
+    near = np.repeat(_anywhere(tool, motion.at(slice(None, None, every)), world, ground), every)[:T]
+    if not near.any():
+        return True
+    wide = max(round(AROUND / seconds), every)
+    near = np.convolve(near, np.ones(2 * wide + 1), "same") > 0 if 2 * wide < T else np.ones(T, bool)
+    whole = near.mean() > 0.6
+    for begin, end in [(0, T)] if whole else windows(near):
+        found = _span(tool, motion.at(slice(begin, end)), world, ground, weights, seconds, whole)
+        for (joint, path), turns, fade in found:
+            # Beyond a span arms are as they were.
+            rise = ease((np.arange(end - begin) + 1) / wide)
+            fade = fade * (rise if begin > 0 else 1.0) * (rise[::-1] if end < T else 1.0)
+            was = body.rotation[begin:end, joint]
+            turns = quaternion.slerp(was, turns, fade) if fade.min() < 1 else turns
+            tracks[joint, path] = (
+                tracks[joint, path].copy() if (joint, path) in tracks else body.rotation[:, joint]
+            )
+            tracks[joint, path][begin:end] = turns
+    return True
+
+
+def _anywhere(tool: Retargeter, motion: _Motion, world: Array, ground: float) -> Array:
+    """The frames in which hands may be asked for anything, `(T,)`; rather too many."""
+    size = tool.leg_t / LEG
+    theirs, mine = _source_side(tool, motion.pose, world, ground), _target_side(tool, motion)
+    far = np.linalg.norm(theirs.knuckles[:, 0] - theirs.knuckles[:, 1], axis=-1)
+    out = far < (MEET[1] + MORE) * size
+    out |= theirs.palms[..., 1].min(axis=1) < (HIGH + MORE) * size
+    out |= (mine.palms[..., 1] - tool.skin().hand_reach).min(axis=1) < MORE * size
+    for side, limit in ((theirs, TOUCH[1] + MORE), (mine, FLESH + MORE)):
+        for frames, shape in side.parts:
+            if not frames.beside(side.palms, shape, limit * size).any():
+                continue
+            for k in range(2):
+                seen = frames.seen(side.palms[:, k])
+                out |= (_over(frames, shape, *seen) < limit * size) & (_within(shape, seen[0]) > 0)
+    return np.asarray(out)
+
+
+def _span(
+    tool: Retargeter,
+    motion: _Motion,
+    world: Array,
+    ground: float,
+    weights: ContactWeights,
+    seconds: float,
+    whole: bool,
+) -> list[tuple[tuple[int, int], Array, Array]]:
+    """The turns of the joints of both arms in some frames, and how much they hold, `(T,)`."""
+    T, size, times = len(motion.times), tool.leg_t / LEG, motion.times
+    theirs, mine = _source_side(tool, motion.pose, world, ground), _target_side(tool, motion)
+    arms = [tool.map[f"{s}_arm"].target[:3] for s in SIDES]
+    back = -tool.rest_t.frame[:, 2]
+    limbs = [BentLimb(tool.target, arm, motion.body, motion.model, back) for arm in arms]
+    at = [motion.model[..., 3][:, list(arm)].astype(np.float64) for arm in arms]
     bones = np.stack(
         [np.median(np.linalg.norm(np.diff(p[:: max(T // 64, 1)], axis=1), axis=-1), axis=0) for p in at]
     )
     length = float(bones.sum() / 2)
     if length < 1e-6 * size:
-        return True
-    problem, points = _on_ground(tool, model, theirs, mine, times, length)
-    share = feet_share(rise / tool.leg_t)[:, None]
+        return []
+    problem, points = _on_ground(tool, motion, theirs, mine, length)
+    share = feet_share(motion.rise / tool.leg_t)[:, None]
     problem.step[...] *= share
     problem.near[...] *= share
     _on_body(problem, theirs, mine, times, size, length)
     _together(problem, tool, theirs, mine, length)
     for name in ("step", "near", "hold", "join"):
         getattr(problem, name)[...] *= weights.hands
-    active = _active(problem)
-    if not active.any():
-        return True
+    asks = (problem.hold > 0) | (problem.step > 0) | (problem.near > 0) | (problem.need > 0)
+    if not (asks.any() or problem.join.any()):
+        return []
     for k, limb in enumerate(limbs):
         problem.leg[:, k], problem.bend[:, k] = (at[k][:, 2] - at[k][:, 0]) / length, limb.bend
-    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
-    moves = length * _moves(problem, (bones.T / length).reshape(-1), seconds, active, repeats(*points))
+    bones = np.maximum(bones.T / length, 1e-3).reshape(-1)
+    moves = length * plant_moves(problem, bones, seconds, loops=whole and repeats(*points), hips=False)
+    out = []
     for k, limb in enumerate(limbs):
-        moved = np.abs(moves[:, 3 + 3 * k : 6 + 3 * k]).max(axis=1) > 1e-6 * size
-        for key, turns in limb.bent(moves, 3 + 3 * k).items():
-            if moved.any():
-                tracks[key] = np.where(moved[:, None], turns, body.rotation[:, key[0]])
-    return True
+        far = np.abs(moves[:, 3 + 3 * k : 6 + 3 * k]).max(axis=1)
+        if far.max() > 1e-6 * size:
+            fade = (far > 1e-6 * size).astype(np.float64)
+            out += [(key, turns, fade) for key, turns in limb.bent(moves, 3 + 3 * k).items()]
+    return out
 
 
 def _hands(hands: Array, offsets: Array) -> tuple[Array, Array]:
@@ -144,26 +217,33 @@ def _source_side(tool: Retargeter, pose: Pose, world: Array, ground: float) -> _
     )
 
 
-def _target_side(tool: Retargeter, model: Array) -> _Side:
+def _target_side(tool: Retargeter, motion: _Motion) -> _Side:
     chains = tool.chains("target")
     head = chains["head"][-1] if chains.get("head") else chains["hips"][0]
     shape: BodyShape = tool.shape("target")
-    trunk = trunk_frames(model[..., 3].astype(np.float64), chains)
-    hands = model[:, [chains[f"{s}_arm"][2] for s in SIDES]]
-    return _Side(
-        *_hands(hands, tool.hands_t.palms),
-        ((trunk, shape.trunk), (head_frames(model[:, head], shape), shape.head)),
+    joints = [
+        *(chains[f"{s}_{n}"][0] for n in ("leg", "arm") for s in SIDES),
+        *(chains[f"{s}_arm"][2] for s in SIDES),
+        head,
+    ]
+    few = motion.model[:, joints].astype(np.float64)
+    few[..., 3] += motion.shift[:, None]
+    trunk = trunk_frames(
+        few[..., 3],
+        {f"{s}_{n}": (k,) for k, (n, s) in enumerate((n, s) for n in ("leg", "arm") for s in SIDES)},
     )
+    top = head_frames(few[:, -1], shape)
+    return _Side(*_hands(few[:, 4:6], tool.hands_t.palms), ((trunk, shape.trunk), (top, shape.head)))
 
 
 def _on_ground(
-    tool: Retargeter, model: Array, theirs: _Side, mine: _Side, times: Array, length: float
+    tool: Retargeter, motion: _Motion, theirs: _Side, mine: _Side, length: float
 ) -> tuple[PlantProblem, tuple[FeetPoints, FeetPoints]]:
     """What the ground asks for. A hand is a foot of one point."""
-    size = tool.leg_t / LEG
+    size, times = tool.leg_t / LEG, motion.times
     rest = np.full((2, 2), 2 * FLESH * size)
     points = tuple(FeetPoints(np.stack([p, p], axis=2), rest, tool.leg_t) for p in (theirs.palms, mine.palms))
-    lowest = tool.skin().hand_heights(model)
+    lowest = tool.skin().hand_heights(motion.model, motion.shift[:, 1])
     if theirs.palms[..., 1].min() > HIGH * size:
         return replace(PlantProblem.still(len(times)), need=-lowest / length), (points[0], points[1])
     problem = asked(points[0], points[1], lowest, times, length)
@@ -252,28 +332,3 @@ def _together(problem: PlantProblem, tool: Retargeter, theirs: _Side, mine: _Sid
     if not (tool.hands_s.skin or tool.hands_t.skin):
         wanted = far
     problem.between[:] = (apart * (wanted / np.maximum(far, 1e-9))[:, None] - own) / length
-
-
-def _active(problem: PlantProblem) -> Array:
-    """The frames in which hands are asked for anything, `(T,)`."""
-    asks = (problem.hold > 0) | (problem.step > 0) | (problem.near > 0) | (problem.need > 0)
-    return np.asarray(asks.any(axis=1) | (problem.join > 0))
-
-
-def _moves(problem: PlantProblem, bones: Array, seconds: float, active: Array, loops: bool) -> Array:
-    """The moves `(T, 9)`: of a clip in which hands seldom touch anything, only around that."""
-    T = len(active)
-    wide = max(round(AROUND / seconds), 2)
-    near = np.convolve(active, np.ones(2 * wide + 1), "same") > 0 if T > 1 else active
-    if loops or near.mean() > 0.6:
-        return plant_moves(problem, bones, seconds, loops=loops, hips=False)
-    out = np.zeros((T, 9))
-    for begin, end in windows(near):
-        found = plant_moves(problem.at(slice(begin, end)), bones, seconds, loops=False, hips=False)
-        # Beyond a span arms are as they were.
-        fade = np.ones(end - begin)
-        rise = ease((np.arange(end - begin) + 1) / wide)
-        fade *= rise if begin > 0 else 1.0
-        fade *= rise[::-1] if end < T else 1.0
-        out[begin:end] = found * fade[:, None]
-    return out

@@ -34,10 +34,12 @@ from marrow.motion.posture import (
     rest_posture,
     unease,
 )
+from marrow.motion.profile import RetargetProfile
+from marrow.motion.profile_bodies import pose_of_profile
 from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
-from marrow.motion.rig import find_rig
-from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
+from marrow.motion.rig import SIDES, find_rig
+from marrow.motion.sizes import metres, same_legs, same_trunk, size_ratio, stands_on_ground, stature
 from marrow.motion.skin_points import BodySkin, find_body_skin
 from marrow.motion.soles import find_soles
 from marrow.motion.transfer import Transfer, TransferBuilder
@@ -70,6 +72,9 @@ class Fit:
     _given_scale: float | None
     _units: float | None
     _found: dict[Any, tuple[dict[int, Driver], Transfer]]
+    profiles: tuple[RetargetProfile | None, RetargetProfile | None]
+    """What is known of the source and of the target, and where each comes from."""
+    _profile_places: tuple[str, str]
     _shapes: dict[str, Any]
     hands_s: Hands
     hands_t: Hands
@@ -101,12 +106,14 @@ class Fit:
         self.rest_s, self.rest_t = rest_posture(self.source, mine), rest_posture(self.target, theirs)
         self._from = posture(self.source, mine, self.source_character)
         self._to = posture(self.target, theirs, self.target_character)
+        self._take_poses(mine, theirs)
         self._stand_in_motion(mine, theirs)
         self.upright = None if lies(self.rest_s) else world_turn(self.rest_s, self.rest_t)
         ankles = [None, None] if self._from.stance and self._to.stance else self._stand(mine, theirs)
         uneasy = not (self._from.stance and self._to.stance)
         roughly, exactly = shares_frames(self.map, self._from, self._to)
-        self.shared = exactly or (uneasy and roughly)
+        posed = "profile" in (self._from.of, self._to.of)  # somebody said how the two compare
+        self.shared = not posed and (exactly or (uneasy and roughly))
         for who, found in ((self.names[0], self._from), (self.names[1], self._to)):
             if found.of == "bind pose":
                 self._lines.add(
@@ -150,7 +157,9 @@ class Fit:
         self.feet_t = feet_shape(self.target, theirs, self._to, ankles[1])
         stands = self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
         self.sure_of_ankles = ankles[0] is not None or (self._from.of == "rest pose" and stands)
-        self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
+        places = self.rest_s.place, self.rest_t.place
+        legs_alike = same_legs(*places, self.map, ratio)
+        self.same_proportions = legs_alike and same_trunk(*places, self.map, ratio)
         size = f"hips and travel {self.scale:.4g} times" if self.scale != 1 else "legs as long"
         feet = (
             "of the same proportions" if self.same_proportions else "of other proportions, feet kept planted"
@@ -158,7 +167,7 @@ class Fit:
         self._lines.add(
             "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
         )
-        if self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
+        if legs_alike and same_feet(self.feet_s, self.feet_t, ratio):
             # The same feet: what one rest pose says about its ankles holds for the other.
             if self.sure_of_ankles and not self._to.stance:
                 self.feet_t = feet_shape(self.target, theirs, self._to, self.feet_s.ankle * ratio)
@@ -196,6 +205,18 @@ class Fit:
             self._shapes["skin"] = find_body_skin(self.target_character, self.target, self.chains("target"))
         found: BodySkin = self._shapes["skin"]
         return found
+
+    def _take_poses(self, mine: Chains, theirs: Chains) -> None:
+        """The poses that profiles want the bodies to be compared in."""
+        given = [None if profile is None else profile.pose for profile in self.profiles]
+        if given[0] is not None:
+            self._from = pose_of_profile(
+                given[0], self._profile_places[0], self.source, mine, self.source_character
+            )
+        if given[1] is not None:
+            self._to = pose_of_profile(
+                given[1], self._profile_places[1], self.target, theirs, self.target_character
+            )
 
     def _stand_in_motion(self, mine: Chains, theirs: Chains) -> None:
         """For bodies whose rest and bind poses are no stance: a moment of their motion, where it is clearly more of one."""
@@ -278,14 +299,15 @@ class Fit:
         return world
 
     def _motion_up(self, pose: Pose) -> Array:
-        """The mean direction of the spine in a motion."""
-        hips = self.map["hips"].source[0]
-        few = pose[:: max(len(pose) // 32, 1)]
-        turned = model_of(self.source, few, hips)[..., :3]
-        rest = self.rest_s.rotation[hips]
-        up = quaternion.rotate(quaternion.conjugate(rest), self.rest_s.frame[:, 1])
-        size = np.linalg.norm(turned, axis=-2, keepdims=True)
-        mean: Array = (turned / np.where(size > 0, size, 1) @ up).mean(axis=0)
+        """The mean direction of the trunk in a motion: from the hip joints to the shoulders, wherever the hips point."""
+        few, chains = pose[:: max(len(pose) // 32, 1)], self.chains("source")
+        tops = {
+            limb: sum(model_of(self.source, few, chains[f"{side}_{limb}"][0])[..., 3] for side in SIDES)
+            for limb in ("arm", "leg")
+        }
+        trunk = np.asarray(tops["arm"] - tops["leg"])
+        size = np.linalg.norm(trunk, axis=-1, keepdims=True)
+        mean: Array = (trunk / np.where(size > 0, size, 1)).mean(axis=0)
         return mean
 
     def _transfers(self, world: Array, clip: Clip) -> tuple[dict[int, Driver], Transfer]:

@@ -12,9 +12,18 @@ from numpy.typing import NDArray
 
 from marrow.math import affine
 from marrow.model import Character, Skeleton
+from marrow.model._derived import derived
 from marrow.motion.rig import FINGERS, find_rig
 
-__all__ = ["BodySkin", "SkinPoints", "find_body_skin", "surface_points"]
+__all__ = [
+    "BodySkin",
+    "SkinGroup",
+    "SkinPoints",
+    "find_body_skin",
+    "find_skin",
+    "skinned_joints",
+    "surface_points",
+]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
@@ -35,31 +44,45 @@ class SkinPoints:
     reach: float
 
     def lowest(self, model: Array) -> Array:
-        """How high the lowest is, `(T,)`, from matrices `(T, J, 3, 4)`. Where it is over the ground for sure, as high as it
-        is at least."""
+        """How high the lowest is, `(T,)`, from matrices `(T, J, 3, 4)`."""
         row = model[:, self.joint, 1]
-        grown = np.sqrt((row[:, :3] * row[:, :3]).sum(axis=-1))
-        out = row[:, 3].astype(np.float64) - self.reach * grown
-        near = np.flatnonzero(out < 0)
-        if len(near):
-            out[near] = (row[near, :3] @ self.points.T).min(axis=1) + row[near, 3]
-        return out
+        return np.asarray((row[:, :3] @ self.points.T).min(axis=1) + row[:, 3])
+
+
+class SkinGroup:
+    """The skin of several joints."""
+
+    def __init__(self, parts: tuple[SkinPoints, ...]) -> None:
+        self.parts = parts
+        self._joints = np.array([p.joint for p in parts], np.intp)
+        self._reach = np.array([p.reach for p in parts], np.float32)
+
+    def lowest(self, model: Array, shift: Array | float = 0.0) -> Array:
+        """How high the lowest is, `(T,)`, from matrices `(T, J, 3, 4)` that are raised by `shift (T,)`; where that is over
+        the ground for sure, as high as it is at least."""
+        rows = model[:, self._joints, 1]
+        few = rows[:: max(len(rows) // 16, 1), :, :3]
+        grown = np.sqrt((few * few).sum(axis=-1)).max(axis=0) * 1.01
+        out = rows[..., 3] - self._reach * grown + np.reshape(shift, (-1, 1))
+        sinks = out < 0
+        for k in np.flatnonzero(sinks.any(axis=0)):
+            near = np.flatnonzero(sinks[:, k])
+            out[near, k] += self.parts[k].lowest(model[near]) - (rows[near, k, 3] - self._reach[k] * grown[k])
+        return np.asarray(out.min(axis=1), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class BodySkin:
-    """The skin that meets the ground, but for the feet: of trunk, head and knees, and of the left and the right hand."""
+    """The skin that meets the ground, but for the feet: of trunk, head and knees, and of the left and the right hand.
+    `hand_reach` is how far that of a hand is from its palm at the most."""
 
-    body: tuple[SkinPoints, ...]
-    hands: tuple[tuple[SkinPoints, ...], tuple[SkinPoints, ...]]
+    body: SkinGroup
+    hands: tuple[SkinGroup, ...]
+    hand_reach: float
 
-    def body_height(self, model: Array) -> Array:
-        """The lowest of trunk, head and knees, `(T,)`."""
-        return np.asarray(np.min([p.lowest(model) for p in self.body], axis=0))
-
-    def hand_heights(self, model: Array) -> Array:
+    def hand_heights(self, model: Array, shift: Array) -> Array:
         """The lowest of each hand, `(T, 2)`."""
-        return np.stack([np.min([p.lowest(model) for p in hand], axis=0) for hand in self.hands], axis=1)
+        return np.stack([hand.lowest(model, shift) for hand in self.hands], axis=1)
 
 
 def surface_points(character: Character, joints: set[int]) -> Array:
@@ -91,13 +114,8 @@ def surface_points(character: Character, joints: set[int]) -> Array:
 def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chains) -> BodySkin:
     """What of a body meets the ground. Without skin it is the joints."""
     rest = skeleton.rest_model.astype(np.float64)
-    found = _by_joint(character) if character is not None else {}
-
-    def points(joint: int, at: Array | None) -> SkinPoints:
-        at = np.zeros((1, 3)) if at is None or not len(at) else at
-        kept = at[np.unique(np.argmax(at @ _ways(), axis=0))]
-        return SkinPoints(joint, kept.astype(np.float32), float(np.linalg.norm(kept, axis=1).max()))
-
+    found = _by_joint(character)
+    points = _outermost
     body = [points(j, found.get(j)) for n in ("hips", "pelvis", "spine", "head") for j in chains.get(n, ())]
     for side in ("left", "right"):
         upper, lower, foot = chains[f"{side}_leg"][:3]
@@ -121,7 +139,32 @@ def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chai
         for side in ("left", "right")
         if len(chains[f"{side}_arm"]) >= 3
     )
-    return BodySkin(tuple(body), hands if len(hands) == 2 else ((), ()))
+    reach = 0.0
+    for side, hand in zip(("left", "right"), hands):
+        wrist = rest[chains[f"{side}_arm"][2], :, 3]
+        for part in hand:
+            away = np.linalg.norm(rest[part.joint, :, 3] - wrist)
+            reach = max(reach, float(away) + part.reach * float(np.linalg.norm(rest[part.joint, :, 0])))
+    return BodySkin(SkinGroup(tuple(body)), tuple(map(SkinGroup, hands)), 1.5 * reach)
+
+
+def find_skin(character: Character | None, joints: list[int]) -> SkinGroup:
+    """The skin that goes with some joints; without any, the joints."""
+    found = _by_joint(character)
+    mine = [_outermost(j, found[j]) for j in joints if j in found]
+    return SkinGroup(tuple(mine) or tuple(_outermost(j, None) for j in joints))
+
+
+def skinned_joints(character: Character | None) -> list[int]:
+    """The joints that carry skin more than any other does."""
+    return sorted(_by_joint(character))
+
+
+def _outermost(joint: int, at: Array | None) -> SkinPoints:
+    """Of points `(P, 3)` in the frame of a joint those that may be the lowest; the joint itself without any."""
+    at = np.zeros((1, 3)) if at is None or not len(at) else at
+    kept = at[np.unique(np.argmax(at @ _ways(), axis=0))]
+    return SkinPoints(joint, kept.astype(np.float32), float(np.linalg.norm(kept, axis=1).max()))
 
 
 def hand_joints(skeleton: Skeleton, chains: Chains, side: str) -> list[int]:
@@ -133,8 +176,15 @@ def hand_joints(skeleton: Skeleton, chains: Chains, side: str) -> list[int]:
     return [hand, *sorted(between | set(tips))]
 
 
-def _by_joint(character: Character) -> dict[int, Array]:
+def _by_joint(character: Character | None) -> dict[int, Array]:
     """The vertices that go with a joint more than with any other, in its frame."""
+    if character is None:
+        return {}
+    found: dict[int, Array] = derived(character, "skin by joint", lambda: _sorted_skin(character))
+    return found
+
+
+def _sorted_skin(character: Character) -> dict[int, Array]:
     out: dict[int, list[Array]] = {}
     for mesh in character.meshes:
         most = np.argmax(mesh.weights, axis=1)

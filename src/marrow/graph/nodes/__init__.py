@@ -14,7 +14,7 @@ from marrow.graph.nodes.drivers import CombineMorphs, DriverExample, PoseDriver
 from marrow.graph.nodes.feet import FootLock, FootPlacement, GroundQuery
 from marrow.graph.nodes.full_body_ik import FullBodyIK
 from marrow.graph.nodes.function import Function, FunctionCall
-from marrow.graph.nodes.ik_effectors import IKEffector
+from marrow.graph.nodes.ik_effectors import IKEffector, IKFloor
 from marrow.graph.nodes.joint_override import JointOverride
 from marrow.graph.nodes.layer import Channel, LayerBlend
 from marrow.graph.nodes.limit_joints import LimitJoints
@@ -22,6 +22,7 @@ from marrow.graph.nodes.look_at import LookAt
 from marrow.graph.nodes.mirror import Mirror
 from marrow.graph.nodes.players import RandomPlayer, SequencePlayer
 from marrow.graph.nodes.pose import PoseNode
+from marrow.graph.nodes.retarget import Retarget
 from marrow.graph.nodes.root_motion import RootMotion
 from marrow.graph.nodes.saved_pose import SavedPose
 from marrow.graph.nodes.slot import Slot
@@ -55,6 +56,7 @@ __all__ = [
     "FunctionCall",
     "GroundQuery",
     "IKEffector",
+    "IKFloor",
     "Input",
     "JointOverride",
     "LayerBlend",
@@ -68,6 +70,7 @@ __all__ = [
     "PoseDriver",
     "PoseNode",
     "RandomPlayer",
+    "Retarget",
     "RootMotion",
     "RootSteering",
     "SavedPose",

@@ -127,6 +127,9 @@ LEG_SET = Constants(
     lean=number("how much of the slope the spine leans"),
     spine=joint("the joint that leans", none="none"),
     pitches=flag("whether the pelvis pitches with the ground, as it has legs ahead and behind"),
+    apart=flag(
+        "whether no leg hangs on another or on the spine: a pelvis that rises takes all along as they are"
+    ),
     upper=joint("where a leg begins", each="count"),
     mid=joint("where it bends", each="count"),
     tip=joint("its foot", each="count"),
@@ -410,12 +413,17 @@ def run_legs(work, n, top, at, time, weight):
     # Where each foot should be, 16 numbers each: goal (3), turn (4), how far it may be from its hip; and goal (3) and turn (4) with
     # all of its pitch; and how far the worst one is too far away.
     root, u, short = (0.0, 0.0, 0.0), (0.0, 1.0), -1e9
+    # Behind them the frames of limbs, 33 each.
+    frames, rise = 16 * count, 0.0
+    has_frames = legs.apart != 0.0 and legs.pitches == 0.0 and frames + 33 * count <= 16 * Jp
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
         here, g = v + 3 + LEG_VECTORS * k, 16 * k
         f = limb_frames(rows, top, Jp, parents, upper, mid, tip)
         hip, knee, p = (f[0], f[1], f[2]), (f[3], f[4], f[5]), (f[6], f[7], f[8])
         q = (f[29], f[30], f[31], f[32])
+        if has_frames:
+            keep_frames(goals, frames + 33 * k, f)
         reach = max(
             length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee)))
         )
@@ -478,7 +486,6 @@ def run_legs(work, n, top, at, time, weight):
         short = max(short, hip[1] - goals[g + 9] - math.sqrt(max(reach * reach - x * x - z * z, 0.0)))
     pelvis = legs.pelvis
     if pelvis >= 0:
-        rise = 0.0
         if what >= 4 and memory >= 0:
             kept = work.memory[n]
             old, new = memory + 1 + LEG_STATE * count, memory + 1 + size + LEG_STATE * count
@@ -505,12 +512,16 @@ def run_legs(work, n, top, at, time, weight):
             rise -= weight * min(kept[new + DROP], legs.most_drop)
         else:
             rise = -min(max(short, 0.0), weight * legs.most_drop)
-        if abs(rise) > 1e-6:
+        rise = rise if abs(rise) > 1e-6 else 0.0
+        if rise != 0.0:
             move_joint(rows, top, Jp, parents, pelvis, (0.0, rise, 0.0))
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
         goal, g = vector_at(goals, 16 * k), 16 * k
-        f = limb_frames(rows, top, Jp, parents, upper, mid, tip)
+        if has_frames:
+            f = moved_frames(goals, frames + 33 * k, rise)
+        else:
+            f = limb_frames(rows, top, Jp, parents, upper, mid, tip)
         hip, p = (f[0], f[1], f[2]), (f[6], f[7], f[8])
         over_tip, q = (f[25], f[26], f[27], f[28]), (f[29], f[30], f[31], f[32])
         turn = (goals[g + 3], goals[g + 4], goals[g + 5], goals[g + 6])
@@ -529,12 +540,35 @@ def run_legs(work, n, top, at, time, weight):
             swinging = memory >= 0 and work.memory[n][memory + 1 + size + LEG_STATE * k + SWINGS] > 0.0
             if below > 0.0 and goal[1] < hip[1] and (swinging or x * u[0] + z * u[1] > 0.0):
                 goal = (goal[0], max(goal[1], hip[1] - math.sqrt(below)), goal[2])
+        turns = turn[0] != 0.0 or turn[1] != 0.0 or turn[2] != 0.0
         if length_of(minus(goal, p)) > 1e-6:
             over_tip = solve_framed(
-                rows, top, Jp, upper, mid, tip, f, goal, 0.0, math.pi, legs.stretch, True, legs.spare[k], False, UP, 1.0
+                rows, top, Jp, upper, mid, tip, f, goal, 0.0, math.pi, legs.stretch, not turns or weight < 1.0, legs.spare[k],
+                False, UP, 1.0,
             )  # fmt: skip
-        if turn[0] != 0.0 or turn[1] != 0.0 or turn[2] != 0.0:
+        if turns:
             put_rotation(rows, top, Jp, tip, multiplied(conjugated(over_tip), multiplied(turn, q)), weight)
+
+
+def keep_frames(kept, at, f):
+    """Keeps the frames of a limb at `at`."""
+    (
+        kept[at], kept[at + 1], kept[at + 2], kept[at + 3], kept[at + 4], kept[at + 5], kept[at + 6], kept[at + 7], kept[at + 8],
+        kept[at + 9], kept[at + 10], kept[at + 11], kept[at + 12], kept[at + 13], kept[at + 14], kept[at + 15], kept[at + 16],
+        kept[at + 17], kept[at + 18], kept[at + 19], kept[at + 20], kept[at + 21], kept[at + 22], kept[at + 23], kept[at + 24],
+        kept[at + 25], kept[at + 26], kept[at + 27], kept[at + 28], kept[at + 29], kept[at + 30], kept[at + 31], kept[at + 32],
+    ) = f  # fmt: skip
+
+
+def moved_frames(kept, at, rise):
+    """The frames of a limb that are kept at `at`, higher by `rise`."""
+    f = kept
+    return (
+        f[at], f[at + 1] + rise, f[at + 2], f[at + 3], f[at + 4] + rise, f[at + 5], f[at + 6], f[at + 7] + rise, f[at + 8],
+        f[at + 9], f[at + 10], f[at + 11], f[at + 12], f[at + 13], f[at + 14], f[at + 15], f[at + 16],
+        f[at + 17], f[at + 18], f[at + 19], f[at + 20], f[at + 21], f[at + 22], f[at + 23], f[at + 24],
+        f[at + 25], f[at + 26], f[at + 27], f[at + 28], f[at + 29], f[at + 30], f[at + 31], f[at + 32],
+    )  # fmt: skip
 
 
 def mixed(a, b, part):
