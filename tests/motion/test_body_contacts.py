@@ -10,7 +10,7 @@ import marrow as mw
 from marrow.math import affine, quaternion
 from marrow.motion import Retargeter
 from marrow.motion.body_lift import smooth_rise
-from marrow.motion.body_shape import Frames, find_shape, trunk_frames
+from marrow.motion.body_shape import AxisFrames, find_shape, trunk_frames
 from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.foot_ik import BentLimb
 from marrow.motion.skin_points import find_body_skin
@@ -86,7 +86,7 @@ def from_axis(skeleton: mw.Skeleton, points: np.ndarray) -> np.ndarray:
 def test_a_point_by_a_body_comes_back_from_how_it_is_seen() -> None:
     rng = np.random.default_rng(0)
     up = quaternion.rotate(quaternion.normalize(rng.normal(size=(20, 4))), np.array([0, 1.0, 0]))
-    frames = Frames(rng.normal(size=(20, 3)), up, rng.uniform(0.4, 0.6, 20), rng.normal(size=(20, 2, 3)))
+    frames = AxisFrames(rng.normal(size=(20, 3)), up, rng.uniform(0.4, 0.6, 20), rng.normal(size=(20, 2, 3)))
     points = frames.origin + rng.normal(size=(20, 3)) / 3
     np.testing.assert_allclose(frames.point(*frames.seen(points)), points, atol=1e-12)
 

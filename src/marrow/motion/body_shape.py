@@ -19,7 +19,7 @@ from marrow.model import Character, Skeleton
 from marrow.motion.posture import Posture
 from marrow.motion.skin_points import surface_points
 
-__all__ = ["BodyShape", "Frames", "RoundShape", "find_shape", "head_frames", "trunk_frames"]
+__all__ = ["AxisFrames", "BodyShape", "RoundShape", "find_shape", "head_frames", "trunk_frames"]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
@@ -33,7 +33,7 @@ USUAL = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Frames:
+class AxisFrames:
     """Where an axis is over time: `origin (T, 3)`, its direction `up (T, 3)`, its `length (T,)`, and what is left at its
     low and at its high end, `left (T, 2, 3)`."""
 
@@ -42,11 +42,11 @@ class Frames:
     length: Array
     left: Array
 
-    def at(self, frames: Array) -> Frames:
-        return Frames(self.origin[frames], self.up[frames], self.length[frames], self.left[frames])
+    def at(self, frames: Array) -> AxisFrames:
+        return AxisFrames(self.origin[frames], self.up[frames], self.length[frames], self.left[frames])
 
-    def moved(self, shift: Array) -> Frames:
-        return Frames(self.origin + shift, self.up, self.length, self.left)
+    def moved(self, shift: Array) -> AxisFrames:
+        return AxisFrames(self.origin + shift, self.up, self.length, self.left)
 
     def _sides(self, height: Array) -> tuple[Array, Array]:
         u = np.clip(height, 0.0, 1.0)[:, None]
@@ -114,7 +114,7 @@ class BodyShape:
     axes: Array
 
 
-def trunk_frames(place: Array, chains: Chains) -> Frames:
+def trunk_frames(place: Array, chains: Chains) -> AxisFrames:
     """From the hips to the shoulders, from places `(T, J, 3)` of joints."""
     hips, shoulders = (
         [place[:, chains[f"{s}_{limb}"][0]] for s in ("left", "right")] for limb in ("leg", "arm")
@@ -122,14 +122,14 @@ def trunk_frames(place: Array, chains: Chains) -> Frames:
     low, high = (hips[0] + hips[1]) / 2, (shoulders[0] + shoulders[1]) / 2
     length = np.maximum(np.linalg.norm(high - low, axis=-1), 1e-9)
     left = np.stack([_unit(hips[0] - hips[1]), _unit(shoulders[0] - shoulders[1])], axis=1)
-    return Frames(low, (high - low) / length[:, None], length, left)
+    return AxisFrames(low, (high - low) / length[:, None], length, left)
 
 
-def head_frames(head: Array, shape: BodyShape) -> Frames:
+def head_frames(head: Array, shape: BodyShape) -> AxisFrames:
     """From matrices `(T, 3, 4)` of the head's joint."""
     axes = _unit((head[..., :3].astype(np.float64) @ shape.axes).swapaxes(1, 2))
     left = np.repeat(axes[:, :1], 2, axis=1)
-    return Frames(head[..., 3].astype(np.float64), axes[:, 1], np.full(len(head), shape.tall), left)
+    return AxisFrames(head[..., 3].astype(np.float64), axes[:, 1], np.full(len(head), shape.tall), left)
 
 
 def find_shape(body: Character | None, skeleton: Skeleton, chains: Chains, stance: Posture) -> BodyShape:
@@ -161,7 +161,7 @@ def _slim(half: tuple[float, float], span: tuple[float, float]) -> RoundShape:
     return RoundShape(np.tile(ring, (HEIGHTS, 1)), *span, False)
 
 
-def _measured(points: Array, frames: Frames, span: tuple[float, float]) -> RoundShape | None:
+def _measured(points: Array, frames: AxisFrames, span: tuple[float, float]) -> RoundShape | None:
     """The shape that points `(P, 3)` of a skin have; None where they are too few."""
     if len(points) < 32:
         return None

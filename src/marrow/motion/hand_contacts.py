@@ -17,7 +17,7 @@ from marrow.animation.kinematics import some_to_model
 from marrow.math import quaternion
 from marrow.model import Pose
 from marrow.motion.body_lift import feet_share
-from marrow.motion.body_shape import BodyShape, Frames, RoundShape, head_frames, trunk_frames
+from marrow.motion.body_shape import AxisFrames, BodyShape, RoundShape, head_frames, trunk_frames
 from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.contacts import LEG, FeetPoints, windows
 from marrow.motion.foot_ik import HIGH, BentLimb, asked, repeats
@@ -59,12 +59,12 @@ class _Side:
 
     palms: Array
     knuckles: Array
-    parts: tuple[tuple[Frames, RoundShape], ...]
+    parts: tuple[tuple[AxisFrames, RoundShape], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class _Motion:
-    """Frames of both bodies: the source's `pose`, the target's as `body` and as matrices `model`, which its hips carry
+    """AxisFrames of both bodies: the source's `pose`, the target's as `body` and as matrices `model`, which its hips carry
     further by `shift (T, 3)`, of which `rise (T,)` is for its skin; `times (T,)`."""
 
     pose: Pose
@@ -286,14 +286,14 @@ def _on_body(
         problem.hold[:, k] = HOLD * strongest
 
 
-def _over(frames: Frames, shape: RoundShape, height: Array, angle: Array, far: Array) -> Array:
+def _over(frames: AxisFrames, shape: RoundShape, height: Array, angle: Array, far: Array) -> Array:
     """How far points are over the skin; over the top of a head too."""
     away = far - shape.at(height, angle) * frames.length
     top = np.maximum(height - 1.0, 0.0) * frames.length
     return np.where(top > 0, np.hypot(np.maximum(away, 0.0), top), away)
 
 
-def _speed(frames: Frames, seen: tuple[Array, Array, Array], times: Array) -> Array:
+def _speed(frames: AxisFrames, seen: tuple[Array, Array, Array], times: Array) -> Array:
     """The fastest that points move about a body, around each frame."""
     height, angle, far = seen
     if len(times) < 2:
@@ -310,7 +310,12 @@ def _within(shape: RoundShape, height: Array) -> Array:
 
 
 def _same_place(
-    there: Frames, here: Frames, of: RoundShape, to: RoundShape, seen: tuple[Array, Array, Array], over: Array
+    there: AxisFrames,
+    here: AxisFrames,
+    of: RoundShape,
+    to: RoundShape,
+    seen: tuple[Array, Array, Array],
+    over: Array,
 ) -> Array:
     height, angle, far = seen
     high = np.where(height > 1, 1 + (height - 1) * there.length / here.length, height)

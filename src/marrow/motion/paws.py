@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
-from marrow.model import Pose, Skeleton
+from marrow.animation.sampling import sample
+from marrow.model import Clip, Skeleton
+from marrow.model._derived import derived
 from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.contacts import FeetPoints
 from marrow.motion.foot_ik import BentLimb, asked, moved_track, repeats
@@ -32,6 +34,8 @@ LOW, HIGH = 0.14, 0.25
 """Ends of legs are lower than the first at rest, and legs begin higher than the second, by the height of the animal."""
 SHORT = 0.04
 """No bone of a leg is shorter, by the same."""
+SMALL = 0.25
+"""What is low and slow for a paw is so as for the foot of somebody with a leg so long, by the same."""
 MIRRORED = 0.06
 """How far from the mirrored place of the other a leg may be, by the same."""
 ALIKE = 0.02
@@ -83,24 +87,24 @@ def find_leg_pairs(skeleton: Skeleton) -> tuple[LegPair, ...]:
 
 def plant_paws(
     tool: Retargeter,
-    body: Pose,
-    model: Array,
-    source: Array,
+    clip: Clip,
     tracks: LocalTracks,
     times: Array,
     weights: ContactWeights,
     *,
     always: bool,
 ) -> int:
-    """Changes `tracks`, which are `body` and, as matrices, `model`, so that paws stand where and when those of the
-    source do, whose matrices are `source`. Animals with the same legs stay as they are unless `always`. Returns how many
-    legs."""
+    """Changes `tracks` so that paws stand where and when those of `clip` do. Animals with the same legs stay as they are
+    unless `always`. Returns how many legs."""
     skeleton, T = tool.target, len(times)
-    drives = {t: s for c in tool.map for s, t in zip(c.source, c.target)}
-    pairs = [p for p in find_leg_pairs(skeleton) if all(j in drives for j in (*p.left, *p.right))]
+    drives, pairs = _mapped_pairs(tool)
     rest_s, rest_t = (s.rest_model[..., 3].astype(np.float64) for s in (tool.source, skeleton))
-    if not pairs or not (always or not all(_alike(p, drives, rest_s * tool.scale, rest_t) for p in pairs)):
+    if not weights.feet or not pairs:
         return 0
+    if not always and all(_alike(p, drives, rest_s * tool.scale, rest_t) for p in pairs):
+        return 0
+    body = dense(skeleton, tracks, T)
+    model, source = to_model(skeleton, body), to_model(clip.skeleton, sample(clip, times))
     tall = float(np.ptp(rest_t[:, 1]))
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     mover = _common(skeleton, [leg[0] for p in pairs for leg in (p.left, p.right)])
@@ -168,10 +172,17 @@ def _carry_hooves(
                 moved.add(hoof)
 
 
+def _mapped_pairs(tool: Retargeter) -> tuple[dict[int, int], list[LegPair]]:
+    """Which joint of the source moves which of the target, and the pairs of legs that are moved whole."""
+    drives = {t: s for c in tool.map for s, t in zip(c.source, c.target)}
+    found: tuple[LegPair, ...] = derived(tool.target, "leg pairs", lambda: (find_leg_pairs(tool.target),))[0]
+    return drives, [p for p in found if all(j in drives for j in (*p.left, *p.right))]
+
+
 def _points(place: Array, rest: Array, tall: float) -> FeetPoints:
     """Feet of one point; what is low and slow is by the height of the animal."""
     return FeetPoints(
-        np.stack([place, place], axis=2), np.repeat(np.maximum(rest, 0.0)[:, None], 2, axis=1), 0.5 * tall
+        np.stack([place, place], axis=2), np.repeat(np.maximum(rest, 0.0)[:, None], 2, axis=1), SMALL * tall
     )
 
 

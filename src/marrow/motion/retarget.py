@@ -337,9 +337,9 @@ class Retargeter(Fit):
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
         elif contacts is not False:
-            pose, body = sample(clip, times), dense(self.target, tracks, len(times))
-            places = to_model(self.target, body), to_model(self.source, pose)
-            plant_paws(self, body, *places, tracks, times, self.weights, always=contacts is True)
+            legs = plant_paws(self, clip, tracks, times, self.weights, always=contacts is True)
+            if legs:
+                self._lines.add("info", "body", f"{legs} legs of other proportions, paws kept planted")
         made_rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
         made = clip.replace(skeleton=self.target, tracks=packed, rate=made_rate)

@@ -44,6 +44,7 @@ from marrow.motion.skin_points import BodySkin, find_body_skin
 from marrow.motion.soles import find_soles
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
+from marrow.motion.up_axis import stands_along_z
 from marrow.report import ReportBuilder
 
 __all__ = ["Fit", "moved_joints"]
@@ -52,6 +53,8 @@ Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
 MOST_TRANSFERS = 32
 """Ways to move other joints that are kept."""
+Z_TO_Y = np.array([-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
+"""The turn that sets a world upright whose up is z."""
 MUCH_BETTER = 0.5
 """A moment of motion takes the place of a rest pose that is twice as far from standing, or more."""
 
@@ -289,6 +292,8 @@ class Fit:
             return quaternion.identity(dtype=np.float64)
         if self.upright is None:
             world = world_turn(self.rest_s, self.rest_t, self._motion_up(pose))
+        elif self._moves_along_z(pose):
+            world = Z_TO_Y
         else:
             world = self.upright
         angle = math.degrees(2 * math.atan2(math.hypot(*world[:3].tolist()), abs(float(world[3]))))
@@ -297,6 +302,22 @@ class Fit:
                 "info", "axes", f"{self.names[0]} faces another way; it is turned by {angle:.0f} degrees"
             )
         return world
+
+    def _moves_along_z(self, pose: Pose) -> bool:
+        """Whether the motion has another up axis than the rest pose of its skeleton."""
+        if not self.rest_s.stance or self.rest_s.frame[1, 1] < 0.8:
+            return False
+        few, chains = pose[:: max(len(pose) // 8, 1)], self.chains("source")
+        leg = leg_length(self.rest_s.place, chains)
+        high = np.atleast_1d(model_of(self.source, few, chains["hips"][0])[..., 2, 3])
+        if not 0.5 * leg < float(np.median(high)) < 1.5 * leg or float(np.ptp(high)) > leg:
+            return False  # as good as every motion
+        at = to_model(self.source, few)[..., 3].astype(np.float64)
+        feet, tops, arms = (
+            at[:, [chains[f"{side}_{limb}"][k] for side in SIDES]]
+            for limb, k in (("leg", 2), ("leg", 0), ("arm", 0))
+        )
+        return stands_along_z(feet, tops, arms, leg)
 
     def _motion_up(self, pose: Pose) -> Array:
         """The mean direction of the trunk in a motion: from the hip joints to the shoulders, wherever the hips point."""
