@@ -217,7 +217,7 @@ fn sound_mirror(n: i32, at: i32) -> bool {
   return true;
 }
 fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
-  return 3 + 13 * program[batch.ints + legs_1 + 1];
+  return 3 + 14 * program[batch.ints + legs_1 + 1];
 }
 fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
   return 1 + 2 * (43 * program[batch.ints + legs_1 + 1] + 9);
@@ -326,6 +326,127 @@ fn sound_profile(n: i32, at: i32) -> bool {
   }
   return true;
 }
+fn room_of(d_1: i32, d_2: i32) -> i32 {
+  return program[batch.ints + d_1 + 2];
+}
+fn driver_fits(d_1: i32, d_2: i32) -> bool {
+  let outputs = program[batch.ints + d_1 + 6] + 6 * program[batch.ints + d_1 + 7];
+  if (program[batch.ints + d_1 + 1] < 1 || program[batch.ints + d_1 + 2] < 1 || outputs < 1 || program[batch.ints + d_1 + 4] != outputs) {
+    return false;
+  }
+  if (program[batch.ints + d_1 + 3] != program[batch.ints + d_1 + 1] * program[batch.ints + d_1 + 2] || program[batch.ints + d_1 + 5] != program[batch.ints + d_1 + 2] * outputs) {
+    return false;
+  }
+  let t1 = program[batch.ints + d_1 + 6];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12] < 0 || program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12] >= batch.morph_lanes) {
+      return false;
+    }
+  }
+  return real(bitcast<f32>(program[batch.floats + d_2])) > 0.0;
+}
+fn sound_driver(n: i32, at: i32) -> bool {
+  if (at + 12 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 1 > batch.floats_count) {
+    return false;
+  }
+  if (at + 12 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
+    return false;
+  }
+  if (f + 1 + 3 * program[batch.ints + c_1 + 1] + 4 * program[batch.ints + c_1 + 1] + 4 * program[batch.ints + c_1 + 3] + program[batch.ints + c_1 + 5] + 2 * program[batch.ints + c_1 + 4] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= 1024) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= 1024) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 6] < 0 || program[batch.ints + c_1 + 6] >= 65536) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 7] < 0 || program[batch.ints + c_1 + 7] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 8] < 0 || program[batch.ints + c_1 + 8] >= 3) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 9] < 0 || program[batch.ints + c_1 + 9] >= 2) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 10] < 0 || program[batch.ints + c_1 + 10] >= 2) {
+    return false;
+  }
+  if (!has_memory(n, program[batch.ints + c_1 + 11], room_of(c_1, c_2))) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 12] < 0 || program[batch.ints + c_1 + k + 12] >= batch.joints) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 7];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + k + 12] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + k + 12] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!driver_fits(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn combined_fits(c_1: i32, c_2: i32) -> bool {
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 2] < 1 || program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 3] >= batch.morph_lanes) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 6] < 0 || program[batch.ints + c_1 + k + 6] >= batch.morph_lanes) {
+      return false;
+    }
+  }
+  return true;
+}
+fn sound_combined_morph(n: i32, at: i32) -> bool {
+  if (at + 6 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 6 + program[batch.ints + c_1 + 1] > batch.ints_count) {
+    return false;
+  }
+  if (f + 2 * program[batch.ints + c_1 + 2] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 4] < 0 || program[batch.ints + c_1 + 4] >= 5) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 5] < 0 || program[batch.ints + c_1 + 5] >= 3) {
+    return false;
+  }
+  if (!combined_fits(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
 fn sound(n: i32, named: i32, argument: i32) -> bool {
   if (named == 1) {
     return sound_limb(n, argument);
@@ -344,6 +465,12 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
   }
   if (named == 6) {
     return sound_profile(n, argument);
+  }
+  if (named == 7) {
+    return sound_driver(n, argument);
+  }
+  if (named == 8) {
+    return sound_combined_morph(n, argument);
   }
   return false;
 }
@@ -1084,8 +1211,7 @@ fn hold(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: 
   memory[memory_row + kept_at + new_ + 11 + 2] = f32(t_1.z);
   memory[memory_row + kept_at + new_ + 11 + 3] = f32(t_1.w);
 }
-fn heading(q: vec4<real>, forward: vec3<real>) -> vec2<real> {
-  let f = turned(q, forward);
+fn heading(f: vec3<real>) -> vec2<real> {
   let size = sqrt(f.x * f.x + f.z * f.z);
   if (size < 0.001) {
     return vec2<real>(0.0, 1.0);
@@ -1251,12 +1377,14 @@ fn looks(ahead: vec2<real>, x: real, z: real) -> real {
 fn above(height: real, plane: real, foot: real, slack: real) -> real {
   return height + lesser(0.3 * greater(height - plane, 0.0), 0.03) - plane - foot - 0.6 * slack;
 }
-fn hurdle(vectors_at: i32, at: i32, most: real, ground: array<real, 6>, heel: vec3<real>, toe: vec3<real>, x: real, z: real, further: real) -> real {
+fn hurdle(vectors_at: i32, at: i32, most: real, ground: array<real, 6>, heel: vec3<real>, ball: vec3<real>, toe: vec3<real>, x: real, z: real, further: real) -> real {
   let low = plane_height(ground, heel.x, heel.z);
   let high = plane_height(ground, toe.x, toe.z);
-  let near = greater(looks(vec2<real>(0.08, 0.08), x, z) - further, 0.0);
+  let middle = plane_height(ground, ball.x, ball.z);
+  let near = greater(looks(vec2<real>(0.08, 0.05), x, z) - further, 0.0);
   let far = greater(looks(vec2<real>(0.18, 0.2), x, z) - further, 0.0);
   var need = above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at])), most), low, heel.y, 0.0);
+  need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 4])), most), middle, ball.y, 0.0));
   need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 1])), most), high, toe.y, 0.0));
   need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 2])), most), high, toe.y, near));
   need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 3])), most), high, toe.y, far));
@@ -1270,7 +1398,7 @@ fn put_plane(kept_at: i32, kept_size: i32, at: i32, plane: array<real, 6>) {
   memory[memory_row + kept_at + at + 4] = f32(plane[4]);
   memory[memory_row + kept_at + at + 5] = f32(plane[5]);
 }
-fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, here: i32, root: vec3<real>, ball: vec3<real>, u: vec2<real>, heel: vec3<real>, toe: vec3<real>) {
+fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, here: i32, root: vec3<real>, ball: vec3<real>, u: vec2<real>, heel: vec3<real>, toe: vec3<real>, toe_up: real) {
   let header = program[batch.ints + legs_1 + 5];
   let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
   let move_ = vector_at(vectors_at, header + 2);
@@ -1328,7 +1456,7 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   }
   var t3: real;
   if (swinging) {
-    t3 = progress(home, at, ball.x, ball.z);
+    t3 = lesser(progress(home, at, ball.x, ball.z) / 0.98, 1.0);
   } else {
     t3 = 1.0;
   }
@@ -1341,7 +1469,7 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let first = plane_height(home, x, z);
   let ground = array<real, 6>(x, z, first + part * (plane_height(at, x, z) - first), n.x, n.y, n.z);
   var flat = lands.z * eased;
-  if (heel.y > ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14]))) {
+  if (toe_up < 0.0) {
     var t4: real;
     if (swinging) {
       t4 = leaves.y * (1.0 - smooth_step(lesser(8.0 * part, 1.0)));
@@ -1354,10 +1482,11 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   var over: real = 0.0;
   if (swinging) {
     let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14]));
-    let up = flat * (ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) - heel.y);
+    let up = flat * toe_up;
     let low_toe = vec3<real>(toe.x, toe.y - greater(up, 0.0) * (1.0 + real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])) / long), toe.z);
     let low_heel = vec3<real>(heel.x, heel.y + lesser(up, 0.0), heel.z);
-    need = hurdle(vectors_at, here + 9, most, ground, low_heel, low_toe, lands_x, lands_z, stands.x);
+    let under = vec3<real>(ball.x, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])), ball.z);
+    need = hurdle(vectors_at, here + 9, most, ground, low_heel, under, low_toe, lands_x, lands_z, stands.x);
     over = need;
   }
   var lift = need;
@@ -1559,13 +1688,13 @@ fn fall_ahead(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32) -
     var here = at;
     var other = at + 43;
     if (real(memory[memory_row + kept_at + here + 27]) > 0.0 && real(memory[memory_row + kept_at + other + 27]) == 0.0) {
-      part = smooth_step(lesser(2.0 * real(memory[memory_row + kept_at + here + 27]), 1.0));
+      part = lesser(real(memory[memory_row + kept_at + here + 27]) / 0.2, 1.0);
       fall = greater(fall, part * (real(memory[memory_row + kept_at + other + 21 + 2]) - real(memory[memory_row + kept_at + here + 21 + 2])));
     }
     here = at + 43;
     other = at;
     if (real(memory[memory_row + kept_at + here + 27]) > 0.0 && real(memory[memory_row + kept_at + other + 27]) == 0.0) {
-      part = smooth_step(lesser(2.0 * real(memory[memory_row + kept_at + here + 27]), 1.0));
+      part = lesser(real(memory[memory_row + kept_at + here + 27]) / 0.2, 1.0);
       fall = greater(fall, part * (real(memory[memory_row + kept_at + other + 21 + 2]) - real(memory[memory_row + kept_at + here + 21 + 2])));
     }
   }
@@ -1577,7 +1706,7 @@ fn follow_drop(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, l
   var drop = short;
   var drops: real = 0.0;
   if (real(memory[memory_row + kept_at + old + 8]) != 0.0) {
-    short = greater(short, real(memory[memory_row + kept_at + old + 3]) * left_after(dt, 0.8));
+    short = greater(short, real(memory[memory_row + kept_at + old + 3]) * left_after(dt, 2.5));
     let t_1 = sprung(real(memory[memory_row + kept_at + old + 4]) - short, real(memory[memory_row + kept_at + old + 5]), dt, 1.5 * real(bitcast<f32>(program[batch.floats + legs_2 + 10])));
     drop = t_1.x;
     drops = t_1.y;
@@ -1645,7 +1774,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     upper = program[batch.ints + legs_1 + k + 8];
     mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 8];
     tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8];
-    let here = v + 3 + 13 * k;
+    let here = v + 3 + 14 * k;
     g = 16 * k;
     f = limb_frames(top, upper, mid, tip);
     hip = vec3<real>(f[0], f[1], f[2]);
@@ -1684,7 +1813,9 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       pitch = turn;
       if (what >= 4) {
         let turned_q = multiplied(turn, q);
-        u = heading(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 16]))));
+        let forward = turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 16]))));
+        u = heading(forward);
+        let toe_up = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])) * forward.y;
         let ball = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])))));
         if (time < 1.0) {
           let moved = minus(goal, p);
@@ -1696,7 +1827,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
             toe = plus(model_point(top, program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])))), moved);
           }
           heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 16])))));
-          follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, root, ball, u, heel, toe);
+          follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, root, ball, u, heel, toe, toe_up);
         }
         let ground = plane_at(kept_at, kept_size, new_ + 30);
         let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), vec3<real>(ground[3], ground[4], ground[5]), vec3<real>(0.0, 1.0, 0.0));
@@ -1705,13 +1836,14 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         pitched = plus(spot, turned(tilt, over));
         pitch = multiplied(tilt, turn);
         if (real(memory[memory_row + kept_at + new_ + 36]) > 0.0) {
-          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 16])))));
-          let down = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) - heel.y;
-          let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14]));
-          let across = sqrt(greater(long * long - down * down, 0.0));
-          let level = about(vec3<real>(u.y, 0.0, -u.x), real(memory[memory_row + kept_at + new_ + 36]) * real(angle_of(f32(down), f32(across))));
-          let back = select(real(0.0), across, down > 0.0);
-          let pivot = vec3<real>(-back * u.x, 0.0, -back * u.y);
+          let across = sqrt(greater(1.0 - forward.y * forward.y, 0.0));
+          let level = about(vec3<real>(u.y, 0.0, -u.x), real(memory[memory_row + kept_at + new_ + 36]) * real(angle_of(f32(forward.y), f32(across))));
+          let under = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) * forward.y;
+          var pivot = vec3<real>(under * u.x, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) * across, under * u.y);
+          if (forward.y > 0.0) {
+            heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 16])))));
+            pivot = vec3<real>(heel.x - ball.x, heel.y, heel.z - ball.z);
+          }
           let t1 = plus(pivot, turned(level, minus(over, pivot)));
           let t2 = multiplied(level, turn);
           over = t1;
@@ -1779,10 +1911,10 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         }
       }
       if (time < 1.0) {
-        short = greater(short + rise, 0.5 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
-        follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, greater(short, 0.0));
+        short = greater(short + rise, 0.75 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
+        follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, lesser(greater(short, 0.0), real(bitcast<f32>(program[batch.floats + legs_2 + 9]))));
       }
-      rise = rise - weight * lesser(real(memory[memory_row + kept_at + new_ + 4]), real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
+      rise = rise - weight * real(memory[memory_row + kept_at + new_ + 4]);
     } else {
       rise = -lesser(greater(short, 0.0), weight * real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
     }
@@ -1913,6 +2045,185 @@ fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
     scratch[room + t_10] = f32(real(scratch[room + t_10]) + k * (real(scratch[room + other + 10 * batch.row + m]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + batch.joints * 3 + m]))));
   }
 }
+fn looked_at(q: vec4<real>, measure: i32, axis: vec3<real>, rest: vec4<real>) -> vec4<real> {
+  if (measure == 0) {
+    return q;
+  }
+  if (measure == 1) {
+    let v = turned(q, axis);
+    return vec4<real>(v.x, v.y, v.z, 0.0);
+  }
+  let d = multiplied(conjugated(rest), q);
+  let s = dotted(vec3<real>(d.x, d.y, d.z), axis);
+  let size = s * s + d.w * d.w;
+  if (size < 1e-20) {
+    return vec4<real>(1.0, 0.0, 0.0, 0.0);
+  }
+  return vec4<real>((d.w * d.w - s * s) / size, 2.0 * s * d.w / size, 0.0, 0.0);
+}
+fn squared_chord(a: vec4<real>, b: vec4<real>, measure: i32) -> real {
+  let along = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+  if (measure == 0) {
+    return greater(8.0 * (1.0 - abs(along)), 0.0);
+  }
+  return greater(2.0 * (1.0 - along), 0.0);
+}
+fn logarithm(x_given: real) -> real {
+  var x = x_given;
+  var steps: real = 0.0;
+  for (var n_ = 0; n_ < 100; n_++) {
+    if (x > 1.4142135623730951) {
+      x = x * 0.5;
+      steps = steps + 1.0;
+    } else {
+      if (x < 0.7071067811865476) {
+        x = x * 2.0;
+        steps = steps - 1.0;
+      } else {
+        break;
+      }
+    }
+  }
+  let s = (x - 1.0) / (x + 1.0);
+  let q = s * s;
+  let series = 1.0 + q * (0.3333333333333333 + q * (0.2 + q * (0.14285714285714285 + q * (0.1111111111111111 + q * (0.09090909090909091 + q * 0.07692307692307693)))));
+  return 0.6931471805599453 * steps + 2.0 * s * series;
+}
+fn radial_value(kernel: i32, squared: real) -> real {
+  if (kernel == 0) {
+    var t1: real;
+    if (squared < 80.0) {
+      t1 = real(power_of_e(f32(-squared)));
+    } else {
+      t1 = 0.0;
+    }
+    return t1;
+  }
+  var t2: real;
+  if (squared > 1e-30) {
+    t2 = 0.5 * squared * logarithm(squared);
+  } else {
+    t2 = 0.0;
+  }
+  return t2;
+}
+fn function_of(top: i32, d_1: i32, d_2: i32, e: i32) -> real {
+  var total: real = 0.0;
+  let t1 = program[batch.ints + d_1 + 1];
+  for (var s = 0; s < t1; s++) {
+    let here = looked_at(local_rotation(top, program[batch.ints + d_1 + s + 12]), program[batch.ints + d_1 + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 3]))), vec4<real>(real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 3])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 4]))));
+    total = total + squared_chord(here, vec4<real>(real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 3])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 4]))), program[batch.ints + d_1 + 8]);
+  }
+  return radial_value(program[batch.ints + d_1 + 9], total / (real(bitcast<f32>(program[batch.floats + d_2])) * real(bitcast<f32>(program[batch.floats + d_2]))));
+}
+fn output_of(d_1: i32, d_2: i32, kept_at: i32, k: i32) -> real {
+  var value: real = 0.0;
+  let t1 = program[batch.ints + d_1 + 2];
+  for (var e = 0; e < t1; e++) {
+    value = value + real(memory[memory_row + kept_at + program[batch.ints + d_1 + 11] + e]) * real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + program[batch.ints + d_1 + 3] * 4 + e * program[batch.ints + d_1 + 4] + k + 1]));
+  }
+  return lesser(greater(value, real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + program[batch.ints + d_1 + 3] * 4 + program[batch.ints + d_1 + 5] + k * 2 + 1]))), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + program[batch.ints + d_1 + 3] * 4 + program[batch.ints + d_1 + 5] + k * 2 + 2])));
+}
+fn run_drive(n: i32, top: i32, at: i32, time: real, weight: real) {
+  let d_1 = at;
+  let d_2 = program[batch.ints + at];
+  let kept_at = n * batch.memory;
+  var total: real = 0.0;
+  let t1 = program[batch.ints + d_1 + 2];
+  for (var e = 0; e < t1; e++) {
+    let value = function_of(top, d_1, d_2, e);
+    memory[memory_row + kept_at + program[batch.ints + d_1 + 11] + e] = f32(value);
+    total = total + value;
+  }
+  if (program[batch.ints + d_1 + 10] != 0 && total > 1e-30) {
+    let t2 = program[batch.ints + d_1 + 2];
+    for (var e = 0; e < t2; e++) {
+      let t_1 = program[batch.ints + d_1 + 11] + e;
+      memory[memory_row + kept_at + t_1] = f32(real(memory[memory_row + kept_at + t_1]) / total);
+    }
+  }
+  let t3 = program[batch.ints + d_1 + 6];
+  for (var k = 0; k < t3; k++) {
+    let t_2 = top + 10 * batch.row + program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12];
+    scratch[room + t_2] = f32(real(scratch[room + t_2]) + weight * output_of(d_1, d_2, kept_at, k));
+  }
+  let t4 = program[batch.ints + d_1 + 7];
+  for (var k = 0; k < t4; k++) {
+    let first = program[batch.ints + d_1 + 6] + 6 * k;
+    let j = program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + program[batch.ints + d_1 + 6] + k + 12];
+    let t_3 = top + 0 * batch.row + j;
+    scratch[room + t_3] = f32(real(scratch[room + t_3]) + weight * output_of(d_1, d_2, kept_at, first));
+    let t_4 = top + batch.row + j;
+    scratch[room + t_4] = f32(real(scratch[room + t_4]) + weight * output_of(d_1, d_2, kept_at, first + 1));
+    let t_5 = top + 2 * batch.row + j;
+    scratch[room + t_5] = f32(real(scratch[room + t_5]) + weight * output_of(d_1, d_2, kept_at, first + 2));
+    let x = output_of(d_1, d_2, kept_at, first + 3);
+    let y = output_of(d_1, d_2, kept_at, first + 4);
+    let z = output_of(d_1, d_2, kept_at, first + 5);
+    let size = sqrt(x * x + y * y + z * z);
+    let half = 0.5 * weight * size;
+    var t5: real;
+    if (size > 1e-09) {
+      t5 = real(sine(f32(half))) / size;
+    } else {
+      t5 = 0.5 * weight;
+    }
+    let s = t5;
+    let q = multiplied(local_rotation(top, j), vec4<real>(s * x, s * y, s * z, real(cosine_of(f32(half)))));
+    put_rotation(top, j, q, 1.0);
+  }
+}
+fn along_curve(c_1: i32, c_2: i32, value: real) -> real {
+  if (program[batch.ints + c_1 + 2] == 1) {
+    return value;
+  }
+  var k = 0;
+  while (k < program[batch.ints + c_1 + 2] - 2 && real(bitcast<f32>(program[batch.floats + c_2 + (k + 1) * 2])) < value) {
+    k = k + 1;
+  }
+  let a = vec2<real>(real(bitcast<f32>(program[batch.floats + c_2 + k * 2])), real(bitcast<f32>(program[batch.floats + c_2 + k * 2 + 1])));
+  let b = vec2<real>(real(bitcast<f32>(program[batch.floats + c_2 + (k + 1) * 2])), real(bitcast<f32>(program[batch.floats + c_2 + (k + 1) * 2 + 1])));
+  let s = lesser(greater((value - a.x) / (b.x - a.x), 0.0), 1.0);
+  return a.y + s * (b.y - a.y);
+}
+fn run_combine(n: i32, top: i32, at: i32, time: real, weight: real) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let morphs = top + 10 * batch.row;
+  var value = real(scratch[room + morphs + program[batch.ints + c_1 + 6]]) + 0.0;
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 1; k < t1; k++) {
+    let other = real(scratch[room + morphs + program[batch.ints + c_1 + k + 6]]);
+    if (program[batch.ints + c_1 + 4] == 0) {
+      value = value * other;
+    } else {
+      if (program[batch.ints + c_1 + 4] == 1) {
+        value = lesser(value, other);
+      } else {
+        if (program[batch.ints + c_1 + 4] == 2) {
+          value = greater(value, other);
+        } else {
+          value = value + other;
+        }
+      }
+    }
+  }
+  if (program[batch.ints + c_1 + 4] == 4) {
+    value = value / real(program[batch.ints + c_1 + 1]);
+  }
+  value = along_curve(c_1, c_2, value);
+  let at_morph = morphs + program[batch.ints + c_1 + 3];
+  let now = real(scratch[room + at_morph]);
+  if (program[batch.ints + c_1 + 5] == 0) {
+    scratch[room + at_morph] = f32(now + weight * (value - now));
+  } else {
+    if (program[batch.ints + c_1 + 5] == 1) {
+      scratch[room + at_morph] = f32(now + weight * value);
+    } else {
+      scratch[room + at_morph] = f32(now * (1.0 + weight * (value - 1.0)));
+    }
+  }
+}
 fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
   var poses = poses_given;
   let size = row_size();
@@ -1922,7 +2233,7 @@ fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
   for (var o = first; o < last; o++) {
     let code = program[batch.first_operation + 4 * o + 0];
     let argument = program[batch.first_operation + 4 * o + 1];
-    if (code < 0 || code >= 20) {
+    if (code < 0 || code >= 22) {
       return o;
     }
     let limit = program[batch.rules + 4 * code];
@@ -1946,6 +2257,8 @@ fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
       case 16: { run_turn(n, t1, argument, t2, t3); }
       case 17: { run_legs(n, t1, argument, t2, t3); }
       case 18: { run_add_model(n, t1, argument, t2, t3); }
+      case 20: { run_drive(n, t1, argument, t2, t3); }
+      case 21: { run_combine(n, t1, argument, t2, t3); }
       default: {}
     }
   }

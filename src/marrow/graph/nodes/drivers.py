@@ -97,7 +97,7 @@ class PoseDriver(Node, frozen=True):
             raise WrongTypeError(
                 f"PoseDriver.from_examples: expected a Skeleton, got {type(skeleton).__name__}"
             )
-        given = [poses[k] for k in range(poses.shape[0])] if isinstance(poses, Pose) else list(poses)
+        given = [poses[k] for k in range(len(poses))] if isinstance(poses, Pose) else list(poses)
         for k, pose in enumerate(given):
             if not isinstance(pose, Pose) or pose.rotation.shape != (len(skeleton), 4):
                 raise WrongTypeError(
