@@ -23,6 +23,7 @@ from marrow.kernels.memory import readonly
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS, ReferenceWorld, codes, run_reference
 from marrow.kernels.operations.constraints.layout import CONSTRAINED
 from marrow.kernels.operations.constraints.reference import solved_set
+from marrow.kernels.operations.driving import COMBINED, DRIVER, Combined, Driver, features
 from marrow.kernels.operations.inertia import PROFILE
 from marrow.kernels.operations.legs import BODY_STATE, LEG_SET, LEG_STATE, LEG_VECTORS
 from marrow.kernels.operations.legs_reference import Leg, LegSet
@@ -163,6 +164,7 @@ class World:
             scale=rest.scale,
             morphs=[*morphs, *padding],
         )
+        self.set_drivers(bones)
         self.constants(PROFILE, (self.bank.layout.size, 3), memory=self.bank.layout.size, mask=3)
         self.set_springs(bones)
         self.set_constraints(bones)
@@ -303,6 +305,35 @@ class World:
         reference = Springs(list(plan.joints), list(plan.colliders))
         fields = {"memory": kept, "header": header, "vectors": header + HEADER, **plan.fields}
         self.constants(SPRING_SET, reference, **fields)
+
+    def set_drivers(self, bones):
+        """Two joints and three examples, for two morphs and a joint."""
+        looked, count = (3, 5), 3
+        axes = np.float32([(0, 0.6, 0.8), (1, 0, 0)])
+        rests = quaternion.normalize(self.rng.normal(size=(2, 4))).astype(np.float32)
+        measure = int(self.rng.integers(3))
+        turns = quaternion.normalize(self.rng.normal(size=(count, 2, 4)))
+        known = features(turns, measure, axes.astype(float), rests.astype(float)).astype(np.float32)
+        terms = self.rng.normal(size=(count, 8)).astype(np.float32)
+        bounds = np.float32([(-0.5, 0.6)] * 8)
+        function, normalized = int(self.rng.integers(2)), int(self.rng.integers(2))
+        normalized *= 1 - function
+        room = self.memory.shape[1]
+        self.memory = np.concatenate([self.memory, np.zeros((1, count), np.float32)], axis=1)
+        self.constants(
+            DRIVER,
+            Driver(looked, measure, axes.astype(float), rests.astype(float), known.astype(float), function,
+                   bool(normalized), 1.5, terms.astype(float), bounds.astype(float), (0, 2), (6,)),
+            sources=2, examples=count, pairs=6, outputs=8, terms=24, morph_count=2, joint_count=1, measure=measure,
+            kernel=function, normalized=normalized, memory=room, radius=1.5, looked=looked, axes=axes, rests=rests,
+            known=known, terms_of=terms, bounds=bounds, morphs=(0, 2), joints=(6,),
+        )  # fmt: skip
+        how, mode = int(self.rng.integers(5)), int(self.rng.integers(3))
+        curve = np.float32([(-0.25, 0.5), (0.25, 0.75), (0.75, -1.0)])
+        self.constants(
+            COMBINED, Combined(1, (0, 2), how, mode, curve.astype(float)), count=2, keys=3, morph=1, how=how, mode=mode,
+            inputs=(0, 2), curve=curve,
+        )  # fmt: skip
 
     def set_mirror(self, bones):
         """Joints change places at random, with constants at random: the operation does not ask what they mean."""

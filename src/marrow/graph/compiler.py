@@ -201,6 +201,17 @@ class Compiler:
             raise ValidationError(f"{path}.pairs: the mirrors of a graph have the same pairs")
         self._pairs = pairs
 
+    def curve_column(self, name: str) -> int:
+        """The column of the values where a curve is."""
+        if name not in self.curve_columns:
+            declared = self.builder.parameters.get(name)
+            if declared is not None and declared.type == "curve":
+                self.curve_columns[name] = declared.column
+            else:
+                self.curve_columns[name] = len(self.builder.values)
+                self.builder.values.append(0.0)
+        return self.curve_columns[name]
+
     def made_curve(self, name: str, keys: dict[int, tuple[list[float], list[float]]]) -> int:
         """A curve of clips (by their entries: times and values) that the graph makes for itself; returns its column."""
         if name not in self.curve_columns:
@@ -426,6 +437,7 @@ class Compiler:
             functions=b.array("functions", ct.FUNCTION_ROW),
             clips=readonly(clips),
             curves=readonly(np.array(curves, ct.CURVE_ROW)),
+            curve_changes=b.array("curve_changes", ct.CURVE_CHANGE),
             columns=readonly(np.unique([c[0] for c in curves], return_index=True)[1].astype(np.int64)),
             events=readonly(np.array(events, ct.EVENT)),
             roots=readonly(roots),
@@ -484,14 +496,7 @@ class Compiler:
         for k, sampled in enumerate(self.bank.sampled, 1):
             clips[k]["first_curve"] = len(found)
             for curve in sampled.source.curves:
-                if curve.name not in self.curve_columns:
-                    declared = b.parameters.get(curve.name)
-                    if declared is not None and declared.type == "curve":
-                        self.curve_columns[curve.name] = declared.column
-                    else:
-                        self.curve_columns[curve.name] = len(b.values)
-                        b.values.append(0.0)
-                column = self.curve_columns[curve.name]
+                column = self.curve_column(curve.name)
                 keys = b.number([*curve.times.tolist(), *curve.values.tolist()])
                 found.append((column, keys, len(curve.times), b.values[column]))
             for name, made in self._made_curves.items():
