@@ -112,7 +112,13 @@ def test_a_shape_opens_when_the_arm_goes_up():
 def test_weights_are_parameters_curves_and_rules():
     twist = CopyTransform("twist1", "hand", "rotation")
     character = arm(curves=[mw.Curve("let", [0, 1], [0.0, 1.0])])
-    weights = {"w": 0.5, "let": 0.5, "speed > 1 and not calm": 1.0, "speed > 3": 0.0, "min(speed * 2, abs(-3)) >= 3": 1.0}
+    weights = {
+        "w": 0.5,
+        "let": 0.5,
+        "speed > 1 and not calm": 1.0,
+        "speed > 3": 0.0,
+        "min(speed * 2, abs(-3)) >= 3": 1.0,
+    }
     free = {"w": Parameter(default=0.5), "speed": Parameter(default=2.0), "calm": Parameter("bool", False)}
     for weight, share in weights.items():
         graph = Graph(Constrain(ClipNode("lift", loop=False), (twist.replace(weight=weight),)), free)
@@ -294,7 +300,12 @@ def test_pictures_baked_arrays_and_data_sets_have_them_too(tmp_path):
 def test_the_studio_lists_constraints_with_their_weights():
     from marrow.studio.assets import describe
 
-    character = arm((AimAt("head", "mark", weight=0.5), DriveChannel("hand", "rotation.x", "morph.brow", ((0, 0), (1, 1)))))
+    character = arm(
+        (
+            AimAt("head", "mark", weight=0.5),
+            DriveChannel("hand", "rotation.x", "morph.brow", ((0, 0), (1, 1))),
+        )
+    )
     listed = describe(character, 0, None).info.constraints
     assert [(c.kind, c.moves, c.reads, c.weight) for c in listed] == [
         ("AimAt", ["head"], ["mark"], "0.5"),

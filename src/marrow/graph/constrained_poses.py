@@ -61,5 +61,7 @@ class _Solver:
             return pose
         ops = np.tile(np.array([(op.LOAD, 0, 0.0, 0.0), (op.CONSTRAIN, 0, 0.0, 1.0)], OPERATION), N)
         program, out = PoseProgram(np.arange(0, 2 * N + 1, 2), ops, 2), np.empty_like(rows)
-        self.evaluator.run(program, memory=rows, vectors=np.repeat(self.vectors, N, axis=0), pose=out, threads=1)
+        self.evaluator.run(
+            program, memory=rows, vectors=np.repeat(self.vectors, N, axis=0), pose=out, threads=1
+        )
         return unpack_rows(out, *self.shape).reshape(*batch)

@@ -281,7 +281,8 @@ def _clip(clip: Clip, label: str) -> d.ClipInfo:
 
 def _constraint(constraint: Constraint, skeleton: Skeleton) -> d.ConstraintInfo:
     moves, reads = (
-        [skeleton.names[skeleton.index(j)] for j in joints] for joints in (constraint.moves(), constraint.reads())
+        [skeleton.names[skeleton.index(j)] for j in joints]
+        for joints in (constraint.moves(), constraint.reads())
     )
     weight = constraint.weight if isinstance(constraint.weight, str) else f"{constraint.weight:g}"
     shown = moves or [str(getattr(constraint, "channel", ""))]
