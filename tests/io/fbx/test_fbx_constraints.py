@@ -26,7 +26,17 @@ def found(*given):
 
 def said(kind, node, target, axes=(ALL, NONE, NONE), **more):
     return PlainConstraint(
-        f"{kind} of it", kind, kind.title(), node, [(target, 1.0)], 1.0, True, axes, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), **more
+        f"{kind} of it",
+        kind,
+        kind.title(),
+        node,
+        [(target, 1.0)],
+        1.0,
+        True,
+        axes,
+        (1.0, 0.0, 0.0),
+        (0.0, 1.0, 0.0),
+        **more,
     )
 
 
@@ -39,7 +49,12 @@ def test_those_that_hold_in_the_rest_pose_are_taken_over():
     assert read == (
         CopyTransform("follower", "goal", ("translation",), space="model", name="position of it"),
         CopyTransform(
-            "carried", "goal", ("translation", "rotation"), space="model", keep_offset=True, name="parent of it"
+            "carried",
+            "goal",
+            ("translation", "rotation"),
+            space="model",
+            keep_offset=True,
+            name="parent of it",
         ),
     )
     assert "1 were left out (1 Aim)" in told  # it would turn what rests
@@ -57,5 +72,7 @@ def test_an_aim_that_holds_is_taken_over_with_its_way_up():
 def test_others_are_said():
     off = said("position", 12, 11)
     off.active = False
-    read, told = found(said("single_chain_ik", 12, 11), off, said("position", 99, 11), said("position", 12, 14))
+    read, told = found(
+        said("single_chain_ik", 12, 11), off, said("position", 99, 11), said("position", 12, 14)
+    )
     assert read == () and "4 were left out (3 Position, 1 Single_Chain_Ik); what they move stays" in told
