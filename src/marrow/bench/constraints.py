@@ -65,11 +65,11 @@ def posed(constraints: Sequence[Constraint]) -> Callable[[], object]:
 
 
 def roll(k: int) -> Constraint:
-    return CopyTransform(FINGERS[k], "head", "rotation", "x", frame="parent", over="rest", weight=0.5)
+    return CopyTransform(FINGERS[k], "head", ("rotation",), "x", frame="parent", over="rest", weight=0.5)
 
 
 def rotation(k: int) -> Constraint:
-    return CopyTransform(FINGERS[k], "head", "rotation", over="rest", weight=0.5)
+    return CopyTransform(FINGERS[k], "head", ("rotation",), over="rest", weight=0.5)
 
 
 def aim(k: int) -> Constraint:
@@ -80,7 +80,7 @@ KINDS = (roll, rotation, aim)
 ROWS: dict[str, Callable[[int], Constraint]] = {
     "rotation": rotation,
     "roll, twist": roll,
-    "multiplied rotation": lambda k: CopyTransform(FINGERS[k], "head", "rotation", factor=0.5),
+    "multiplied rotation": lambda k: CopyTransform(FINGERS[k], "head", ("rotation",), factor=0.5),
     "parent (model space)": lambda k: CopyTransform(
         FINGERS[k], "head", ("translation", "rotation"), space="model", weight=0.5
     ),

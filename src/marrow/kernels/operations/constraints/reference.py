@@ -30,13 +30,13 @@ from marrow.kernels.operations.record import Array, ReferenceWorld, Rows
 from marrow.kernels.operations.spatial import frame_of, model_frames, unit
 from marrow.math import quaternion
 
-__all__ = ["Solved", "SolvedSet", "constrain", "reference_constrain", "solved_set"]
+__all__ = ["SolvedConstraint", "SolvedSet", "constrain", "reference_constrain", "solved_set"]
 
 EYE = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 @dataclass
-class Solved:
+class SolvedConstraint:
     """One constraint as the reference has it; see `layout.CONSTRAINED`."""
 
     kind: int
@@ -67,7 +67,7 @@ class Solved:
 class SolvedSet:
     """Constraints in their order; seconds since the update before, and how model space moved since."""
 
-    constraints: list[Solved]
+    constraints: list[SolvedConstraint]
     dt: float = 0.0
     shift: Array = field(default_factory=lambda: np.zeros(3))
     turn: Array = field(default_factory=lambda: EYE)
@@ -82,7 +82,7 @@ def solved_set(ints: Any, floats: Any, at: int, vectors: Array) -> SolvedSet:
         own = slice(c.first_source[k], c.first_source[k] + c.sources[k])
         goal = None if c.target[k] < 0 else v[c.vectors + c.target[k] :][:3]
         found.append(
-            Solved(
+            SolvedConstraint(
                 int(c.kind[k]), int(c.joint[k]), int(c.option[k]), int(c.extra[k]), float(v[c.vectors + c.weight[k]]), goal,
                 c.rest[k], c.numbers[k], c.source[own], c.share[own], c.before[own], c.after[own], c.offset[own],
                 c.key[c.first_key[k] : c.first_key[k] + c.keys[k]],
@@ -172,14 +172,14 @@ class _Pose:
         self.rows[1][j] = _times(_back(self.above(j)[1]), turn)
 
 
-def _goal(c: Solved, pose: _Pose, first: int = 0, last: int | None = None) -> Array:
+def _goal(c: SolvedConstraint, pose: _Pose, first: int = 0, last: int | None = None) -> Array:
     if c.goal is not None:
         return c.goal
     own = range(len(c.source))[first:last]
     return sum((c.share[s] * pose.point(c.source[s], c.offset[s]) for s in own), np.zeros(3))
 
 
-def _copy(c: Solved, rows: Rows, parents: Array, w: float) -> None:
+def _copy(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
     j, home = c.joint, c.rest[3:7]
     rows[1] = quaternion.normalize(rows[1])
     sources = [[rows[i][s].copy() for s in c.source] for i in range(3)]
@@ -200,7 +200,7 @@ def _copy(c: Solved, rows: Rows, parents: Array, w: float) -> None:
         rows[2][j, c.axes] = (base + w * (value - base))[c.axes]
 
 
-def _copy_model(c: Solved, rows: Rows, parents: Array, w: float) -> None:
+def _copy_model(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
     pose, j = _Pose(rows, parents), c.joint
     place, above, linear = pose.above(j)
     if c.option & ROTATION:
@@ -219,7 +219,7 @@ def _copy_model(c: Solved, rows: Rows, parents: Array, w: float) -> None:
         rows[2][j, c.axes] *= (1 + w * (ratio - 1))[c.axes]
 
 
-def _aim(c: Solved, rows: Rows, parents: Array, w: float) -> None:
+def _aim(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
     pose, j = _Pose(rows, parents), c.joint
     base = c.rest[3:7] if c.over_rest else rows[1][j]
     now = _times(pose.above(j)[1], base)
@@ -235,7 +235,7 @@ def _aim(c: Solved, rows: Rows, parents: Array, w: float) -> None:
     rows[1][j] = _towards(base, aimed, w)
 
 
-def _pole(c: Solved, rows: Rows, parents: Array, w: float) -> None:
+def _pole(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
     pose, j = _Pose(rows, parents), c.joint
     here, (mid, tip) = pose.places[j], pose.places[c.source[:2]]
     line = unit(tip - here)
@@ -244,7 +244,7 @@ def _pole(c: Solved, rows: Rows, parents: Array, w: float) -> None:
     pose.put_turn(j, _times(quaternion.from_axis_angle(line, np.array(w * angle)), pose.turns[j]))
 
 
-def _distance(c: Solved, rows: Rows, parents: Array, w: float) -> None:
+def _distance(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
     pose, j = _Pose(rows, parents), c.joint
     way = pose.places[j] - _goal(c, pose)
     size = float(np.linalg.norm(way))
@@ -273,7 +273,7 @@ def _limited(turn: Array, numbers: Array) -> Array:
     return quaternion.normalize(_times(_back(before), *(np.array(p) for p in parts), _back(after)))
 
 
-def _limit(c: Solved, rows: Rows, parents: Array, w: float) -> None:
+def _limit(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
     j = c.joint
     rows[1] = quaternion.normalize(rows[1])
     if c.option & ROTATION:
@@ -284,7 +284,7 @@ def _limit(c: Solved, rows: Rows, parents: Array, w: float) -> None:
             rows[row][j] += w * (inside - rows[row][j])
 
 
-def _drive(c: Solved, rows: Rows, parents: Array, w: float) -> None:
+def _drive(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
     j, source, (entry, into) = c.joint, c.source[0], (int(v) for v in c.numbers[:2])
     rows[1] = quaternion.normalize(rows[1])
     x = float(rows[0][source, entry % 3] - c.numbers[6 + entry % 3])
@@ -325,7 +325,7 @@ def _turn_towards(rows: Rows, parents: Array, j: int, child: int, goal: Array, w
     pose.put_turn(j, _towards(pose.turns[j], _times(turn, pose.turns[j]), w))
 
 
-def _spline(c: Solved, rows: Rows, parents: Array, w: float) -> None:
+def _spline(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
     pose, links = _Pose(rows, parents), [int(j) for j in c.source[c.extra :]]
     points = [_spline_point(pose.places[c.source[: c.extra]], u) for u in c.share[c.extra :]]
     for i, j in enumerate(links):
@@ -335,7 +335,7 @@ def _spline(c: Solved, rows: Rows, parents: Array, w: float) -> None:
             _turn_towards(rows, parents, j, links[i + 1], points[i + 1], w)
 
 
-def _chain(c: Solved, rows: Rows, parents: Array, w: float) -> None:
+def _chain(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
     links = [int(j) for j in c.source[: c.extra]]
     goal = _goal(c, _Pose(rows, parents), c.extra)
     was = rows[1].copy()
@@ -365,7 +365,9 @@ def _chain(c: Solved, rows: Rows, parents: Array, w: float) -> None:
         rows[1][j] = _towards(was[j], quaternion.normalize(rows[1][j]), w)
 
 
-def _follow(c: Solved, rows: Rows, parents: Array, w: float, s: SolvedSet, state: dict[str, Any]) -> None:
+def _follow(
+    c: SolvedConstraint, rows: Rows, parents: Array, w: float, s: SolvedSet, state: dict[str, Any]
+) -> None:
     """`x' = k (goal - x)` for a goal that moves evenly, in closed form; rotations as vectors seen from that of the
     goal."""
     pose, j, k = _Pose(rows, parents), c.joint, c.numbers[0]
