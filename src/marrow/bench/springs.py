@@ -1,4 +1,4 @@
-"""`marrow bench springs`: joints that swing, and the reference implementation of VRM's spring bones in node where that is installed."""
+"""`marrow bench springs`: joints that swing, and the reference implementation of VRM's spring bones in node where it is."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ for (let c = 0; c < 20; c++) { let above = root, before = null; const a = (c / 2
 root.updateMatrixWorld(true); manager.setInitState();
 let best = 1e9;
 for (let r = 0; r < 20; r++) { const t = performance.now();
-  for (let f = 0; f < 50; f++) { root.position.x = 0.3 * Math.sin(f / 10); root.updateMatrixWorld(true); manager.update(1 / 60); }
+  for (let f = 0; f < 50; f++) {
+    root.position.x = 0.3 * Math.sin(f / 10); root.updateMatrixWorld(true); manager.update(1 / 60); }
   best = Math.min(best, (performance.now() - t) / 50); }
 console.log(JSON.stringify(best / 1000));
 """

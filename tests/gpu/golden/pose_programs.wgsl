@@ -305,7 +305,7 @@ fn sound_chain(n: i32, at: i32) -> bool {
   if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], 9)) {
     return false;
   }
-  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
+  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 11)) {
     return false;
   }
   let t1 = program[batch.ints + c_1 + 1];
@@ -391,7 +391,7 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], leg_memory(c_1, c_2))) {
     return false;
   }
-  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
+  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 11)) {
     return false;
   }
   if (program[batch.ints + c_1 + 7] >= batch.joints) {
@@ -461,6 +461,106 @@ fn sound_profile(n: i32, at: i32) -> bool {
   }
   return true;
 }
+fn half_size(blocks: i32, inputs: i32) -> i32 {
+  return 16 + 96 * blocks + 24 * inputs;
+}
+fn kept_size(blocks: i32, inputs: i32, colliders: i32) -> i32 {
+  return 2 + 2 * half_size(blocks, inputs) + 8 + 24 * inputs + 8 * colliders;
+}
+fn set_memory(springs_1: i32, springs_2: i32) -> i32 {
+  return kept_size(program[batch.ints + springs_1 + 2], program[batch.ints + springs_1 + 4], program[batch.ints + springs_1 + 6]);
+}
+fn within(springs_1: i32, springs_2: i32) -> bool {
+  var j: i32;
+  var p: i32;
+  var b: i32;
+  let slots = program[batch.ints + springs_1 + 5] + program[batch.ints + springs_1 + 3];
+  if (program[batch.ints + springs_1 + 4] < 0 || program[batch.ints + springs_1 + 5] < program[batch.ints + springs_1 + 4] || program[batch.ints + springs_1 + 3] < 1 || program[batch.ints + springs_1 + 1] < 0) {
+    return false;
+  }
+  if (program[batch.ints + springs_1 + 6] < 0 || program[batch.ints + springs_1 + 7] < 0 || slots > program[batch.ints + springs_1 + 1]) {
+    return false;
+  }
+  if (program[batch.ints + springs_1 + 1] > batch.joints) {
+    return true;
+  }
+  let t1 = program[batch.ints + springs_1 + 5];
+  for (var k = 0; k < t1; k++) {
+    j = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 11];
+    p = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 12];
+    b = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 13];
+    if (j < 0 || j >= batch.joints || p >= slots || b < 0) {
+      return false;
+    }
+    if (k < program[batch.ints + springs_1 + 4] && p >= k) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + springs_1 + 2];
+  for (var t3 = 0; t3 < t2; t3++) {
+    b = t3;
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 11] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 12] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 11] + program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 12] > program[batch.ints + springs_1 + 7]) {
+      return false;
+    }
+    for (var lane_ = 0; lane_ < 16; lane_++) {
+      let at = 16 * b + lane_;
+      j = program[batch.ints + springs_1 + b * 16 + lane_ + 11];
+      p = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 11];
+      let c = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 11];
+      let own = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 11];
+      if (j >= batch.joints || p >= slots || c >= slots || own >= slots || (j >= 0 && own < 0) || at < 0) {
+        return false;
+      }
+    }
+  }
+  let t4 = program[batch.ints + springs_1 + 6];
+  for (var k = 0; k < t4; k++) {
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + k * 3 + 11] >= slots || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + k * 3 + 13] < 0) {
+      return false;
+    }
+  }
+  var sound = true;
+  let t5 = program[batch.ints + springs_1 + 7];
+  for (var k = 0; k < t5; k++) {
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + program[batch.ints + springs_1 + 6] * 3 + k + 11] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + program[batch.ints + springs_1 + 6] * 3 + k + 11] >= program[batch.ints + springs_1 + 6]) {
+      sound = false;
+    }
+  }
+  return sound;
+}
+fn sound_springs(n: i32, at: i32) -> bool {
+  if (at + 11 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 1 || program[batch.ints + c_1 + 2] > batch.joints) {
+    return false;
+  }
+  if (at + 11 + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 5] + 3 * program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
+    return false;
+  }
+  if (f + 256 * program[batch.ints + c_1 + 2] + 8 * program[batch.ints + c_1 + 6] + 16 * program[batch.ints + c_1 + 7] > batch.floats_count) {
+    return false;
+  }
+  if (!has_memory(n, program[batch.ints + c_1 + 8], set_memory(c_1, c_2))) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 9], 11)) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 10], 12)) {
+    return false;
+  }
+  if (!within(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
 fn sound(n: i32, named: i32, argument: i32) -> bool {
   if (named == 1) {
     return sound_limb(n, argument);
@@ -479,6 +579,9 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
   }
   if (named == 6) {
     return sound_profile(n, argument);
+  }
+  if (named == 7) {
+    return sound_springs(n, argument);
   }
   return false;
 }
@@ -1231,7 +1334,7 @@ fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
   for (var o = first; o < last; o++) {
     let code = program[batch.first_operation + 4 * o + 0];
     let argument = program[batch.first_operation + 4 * o + 1];
-    if (code < 0 || code >= 20) {
+    if (code < 0 || code >= 21) {
       return o;
     }
     let limit = program[batch.rules + 4 * code];
