@@ -65,7 +65,7 @@ def head_of_hair() -> tuple[Character, tuple[SpringChain, ...], tuple[SpringColl
     skeleton = Skeleton(tuple(names), np.array(parents, np.int32), rest)
     times = np.arange(61) / 60
     sway = np.stack([0.2 * np.sin(2 * np.pi * times), 1 + 0 * times, 0 * times], axis=1)
-    clip = Clip("sway", skeleton, [Track(0, "translation", times, sway)])
+    clip = Clip("sway", skeleton, [Track(0, "translation", times, sway)])  # type: ignore[arg-type]
     colliders = (
         SpringCollider("head", 0.1, (0, -0.1, 0)),
         SpringCollider("neck", 0.05),
