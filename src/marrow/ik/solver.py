@@ -17,6 +17,7 @@ from marrow.ik.effector import Effector, Goal
 from marrow.ik.joint_limits import JointLimits
 from marrow.ik.joint_tree import hips_of, joint_tree
 from marrow.ik.plan import DAMPING, fixed_arguments, scratch
+from marrow.ik.second_try import try_from_middle
 from marrow.kernels.ik import work as layout
 from marrow.kernels.ik.solve import ik_solve
 from marrow.kernels.jobs import Job
@@ -196,11 +197,13 @@ class Solver:
             many(v, J, k).copy() for v, k in ((begin.translation, 3), (begin.rotation, 4))
         )
         scale = many(pose.scale, J, 3)
-        residuals = self.run(
+        given = (
             many(pose.translation, J, 3), many(pose.rotation, J, 4), scale,
-            many(goals, len(self.effectors), layout.GOAL), many(floors, F, 4), translation, rotation,
-            steps=steps, warm=warm is not None,
+            many(goals, len(self.effectors), layout.GOAL), many(floors, F, 4),
         )  # fmt: skip
+        residuals = self.run(*given, translation, rotation, steps=steps, warm=warm is not None)
+        if warm is None and self.limits is not None:
+            try_from_middle(self, given, translation, rotation, residuals, steps)
         found = Pose(
             translation.reshape(*shape, J, 3), rotation.reshape(*shape, J, 4), scale.reshape(*shape, J, 3),
             np.broadcast_to(pose.morphs, (*shape, pose.morph_count)),

@@ -6,6 +6,7 @@ from marrow.kernels.language.annotations import ANY, F, J, N, Out, f4, f8, i4, i
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.operations.footholds import (
     FAR,
+    HEEL_CLEAR,
     HEEL_ROOM,
     LEG_VECTORS,
     NEAR,
@@ -71,13 +72,15 @@ def foot_probes(
             shape = shapes[k]
             frame = foot_frame(row, top, Jp, parents, feet[k], toes[k], (shape[13], shape[14], shape[15]))
             p, turn = (frame[0], frame[1], frame[2]), (frame[3], frame[4], frame[5], frame[6])
-            u = heading(turn, (shape[3], shape[4], shape[5]))
+            u = heading(turned(turn, (shape[3], shape[4], shape[5])))
             ball = plus(p, turned(turn, (shape[0], shape[1], shape[2])))
             x, z = landing(told, first + LEG_VECTORS * k, header)
             swinging = swings(x, z)
             heel, toe, way = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
             if swinging:
                 heel = plus(p, turned(turn, (shape[6], shape[7], shape[8])))
+                room = HEEL_CLEAR * shape[9]
+                heel = (heel[0] - room * u[0], 0.0, heel[2] - room * u[1])
                 toe = (frame[7], frame[8], frame[9])
                 way = unit_or((x, 0.0, z), (0.0, 0.0, 1.0))
             for probe in range(PROBES):
@@ -101,7 +104,11 @@ def foot_probes(
                     if not swinging:
                         continue
                     ahead = looks(NEAR, x, z) if probe == 7 else (looks(FAR, x, z) if probe == 8 else 0.0)
-                    spot = heel if probe == 5 else (toe[0] + ahead * way[0], 0.0, toe[2] + ahead * way[2])
+                    spot = (toe[0] + ahead * way[0], 0.0, toe[2] + ahead * way[2])
+                    if probe == 5:
+                        spot = heel
+                    elif probe == 9:
+                        spot = ball
                 spot = plus(turned(q, (spot[0], 0.0, spot[2])), at)
                 points[count, 0], points[count, 1], points[count, 2] = spot[0], at[1], spot[2]
                 owners[count, 0], owners[count, 1] = who, first + LEG_VECTORS * k + SUPPORT + probe

@@ -18,8 +18,8 @@ from marrow.model import Character, Skeleton
 from marrow.motion.rig import find_rig
 
 __all__ = [
-    "Posture", "body_frame", "flat_feet", "leg_length", "legs_way", "level_frame", "model_rotations", "posture",
-    "rest_posture", "unease", "vertical",
+    "Posture", "bind_posture", "body_frame", "flat_feet", "leg_length", "legs_way", "level_frame", "model_rotations",
+    "posture", "rest_posture", "unease", "vertical",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -104,7 +104,7 @@ def posture(skeleton: Skeleton, chains: Chains, character: Character | None = No
     rest = rest_posture(skeleton, chains)
     if rest.stance or character is None or character.skeleton.names != skeleton.names:
         return rest
-    bound = _bind_posture(character, rest, chains)
+    bound = bind_posture(character, rest, chains)
     if bound is None:
         return rest
     better = unease(bound.place, bound.frame, chains) < unease(rest.place, rest.frame, chains)
@@ -130,16 +130,20 @@ def unease(place: Array, frame: Array, chains: Chains) -> float:
     return float(np.mean(gaps)) + bent + max(float(legs_way(local, chains)[1]) + LEGS_DOWN, 0.0)
 
 
-def _bind_posture(character: Character, rest: Posture, chains: Chains) -> Posture | None:
+def bind_posture(character: Character, rest: Posture, chains: Chains) -> Posture | None:
     skeleton = character.skeleton
-    known = np.zeros(len(skeleton), bool)
+    known, weighted = np.zeros(len(skeleton), bool), np.zeros(len(skeleton), bool)
     for mesh in character.meshes:
         if mesh.rigid_joint is None:
             known[mesh.joint_list] = True
+            weighted[mesh.joint_list[np.unique(mesh.joints[mesh.weights > 0])]] = True
+    bind = character.palette.inverse_bind[: len(skeleton)].astype(np.float64)
+    # Exporters write an identity for joints that carry no skin (controls of a rig).
+    known &= weighted | (np.abs(bind - np.eye(3, 4)).max(axis=(1, 2)) > 1e-6)
     needed = [j for limb in ("left_leg", "right_leg", "left_arm", "right_arm") for j in chains[limb]]
-    if not known[needed].all():
+    if not known[[*needed, chains["hips"][0], *chains.get("spine", ())]].all():
         return None
-    model = affine.invert(character.palette.inverse_bind[: len(skeleton)].astype(np.float64))
+    model = affine.invert(bind)
     if not np.isfinite(model[known]).all():
         return None
     model[~known] = 0

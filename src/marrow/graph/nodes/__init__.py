@@ -20,6 +20,7 @@ from marrow.graph.nodes.look_at import LookAt
 from marrow.graph.nodes.mirror import Mirror
 from marrow.graph.nodes.players import RandomPlayer, SequencePlayer
 from marrow.graph.nodes.pose import PoseNode
+from marrow.graph.nodes.retarget import Retarget
 from marrow.graph.nodes.root_motion import RootMotion
 from marrow.graph.nodes.saved_pose import SavedPose
 from marrow.graph.nodes.slot import Slot
@@ -63,6 +64,7 @@ __all__ = [
     "Point2D",
     "PoseNode",
     "RandomPlayer",
+    "Retarget",
     "RootMotion",
     "RootSteering",
     "SavedPose",

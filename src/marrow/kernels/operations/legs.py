@@ -82,12 +82,18 @@ BODY_STATE = 9
 too short, how far it is down therefore and how fast, how far the spine leans and how fast, and whether all this is known."""
 
 
-QUICK = 0.1
-"""Feet are lifted faster than they follow the ground: by this part of the half-life."""
+QUICK, SLOW = 0.1, 5.0
+"""Feet are lifted faster than they follow the ground, and let go more slowly of what is ahead of where they were to be: by these parts
+of the half-life."""
+ARRIVES = 0.98
+"""A foot is on the level where it lands when so much of its way is done: it goes on a little after it has touched."""
 STEEPEST = 1.0
 """How steep what the pelvis follows at once may be."""
-SHORT_FOR = 0.8
+SHORT_FOR = 2.5
 """Seconds in which a leg that was too short is half forgotten."""
+FALL, FALL_BY = 0.75, 0.2
+"""How much lower than its footholds a pelvis is when a foot comes down below the other: this part of how far; and by which part of the
+way of that foot the spring is told."""
 
 
 def leg_numbers(work, legs):
@@ -223,9 +229,9 @@ def hold(kept, old, new, legs, k, vectors, down, p, q):
     kept[new + FOOT], kept[new + FOOT + 1], kept[new + FOOT + 2], kept[new + FOOT + 3] = q
 
 
-def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, toe):
-    """The plane that a foot is on whose ball, heel and toes are there and that points along `u`; keeps it at
-    `new`."""
+def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, toe, toe_up):
+    """The plane that a foot is on whose ball, heel and toes are there, that points along `u` and whose ball is `toe_up` higher than
+    its heel as it is pitched; keeps it at `new`."""
     header = legs.header
     dt, move = max(vectors[header + 1], 0.0), vector_at(vectors, header + 2)
     turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
@@ -255,6 +261,9 @@ def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, t
         else:
             # What is higher than it seemed is in the foot: out of it at once.
             higher = at[2] > plane_height(was, at[0], at[1])
+            if stays and not higher:
+                # What it came down on ahead of where the ground is asked for may be missed now and then: it lets go of that slowly.
+                left = left_after(dt, SLOW * legs.settle)
             at = towards(was, at, left_after(dt, QUICK * legs.settle) if higher else left)
             if not found and abs(at[2]) < 1e-4:
                 at = (at[0], at[1], 0.0, 0.0, 1.0, 0.0)
@@ -262,7 +271,7 @@ def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, t
             home, leaves = at, lands
             if swinging:
                 home, leaves = carried(plane_at(kept, old + HOME), move, turn), vector_at(kept, old + LEFT)
-    part = progress(home, at, ball[0], ball[2]) if swinging else 1.0
+    part = min(progress(home, at, ball[0], ball[2]) / ARRIVES, 1.0) if swinging else 1.0
     eased = smooth_step(part)
     stands = between(leaves, lands, eased)
     x, z = ball[0] + stands[0] * u[0], ball[2] + stands[0] * u[1]
@@ -271,15 +280,18 @@ def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, t
     ground = (x, z, first + part * (plane_height(at, x, z) - first), n[0], n[1], n[2])
     # With nothing below its front a foot does not roll over the ball; with nothing below its back it comes down flat.
     flat = lands[2] * eased
-    if heel[1] > ball[1] - legs.rest[k]:
+    if toe_up < 0.0:
         flat = leaves[1] * (1.0 - smooth_step(min(8.0 * part, 1.0))) if swinging else lands[1]
     need, over = 0.0, 0.0
     if swinging:
         # Its toes or its heel come down where its pitch is taken away.
-        long, up = legs.sole[k][0], flat * (ball[1] - legs.rest[k] - heel[1])
+        long, up = legs.sole[k][0], flat * toe_up
         low_toe = (toe[0], toe[1] - max(up, 0.0) * (1.0 + legs.sole[k][2] / long), toe[2])
         low_heel = (heel[0], heel[1] + min(up, 0.0), heel[2])
-        need = hurdle(vectors, here + PATH, most, ground, low_heel, low_toe, lands_x, lands_z, stands[0])
+        under = (ball[0], ball[1] - legs.rest[k], ball[2])
+        need = hurdle(
+            vectors, here + PATH, most, ground, low_heel, under, low_toe, lands_x, lands_z, stands[0]
+        )
         over = need
     lift = need
     if known:
@@ -350,7 +362,7 @@ def fall_ahead(kept, at, legs):
         for k in range(2):
             here, other = at + LEG_STATE * k, at + LEG_STATE * (1 - k)
             if kept[here + SWINGS] > 0.0 and kept[other + SWINGS] == 0.0:
-                part = smooth_step(min(2.0 * kept[here + SWINGS], 1.0))
+                part = min(kept[here + SWINGS] / FALL_BY, 1.0)
                 fall = max(fall, part * (kept[other + TARGET + 2] - kept[here + TARGET + 2]))
     return fall
 
@@ -445,7 +457,9 @@ def run_legs(work, n, top, at, time, weight):
             pitched, pitch = goal, turn
             if what >= 4:
                 turned_q = multiplied(turn, q)
-                u = heading(turned_q, legs.forward[k])
+                forward = turned(turned_q, legs.forward[k])
+                u = heading(forward)
+                toe_up = legs.sole[k][0] * forward[1]
                 ball = plus(goal, turned(turned_q, legs.ball[k]))
                 if time < 1.0:
                     moved = minus(goal, p)
@@ -454,7 +468,7 @@ def run_legs(work, n, top, at, time, weight):
                     if swings(lands_x, lands_z):
                         toe = plus(model_point(rows, top, Jp, parents, legs.toes[k], legs.front[k]), moved)
                     heel = plus(goal, turned(turned_q, legs.back[k]))
-                    follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, toe)
+                    follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, toe, toe_up)
                 ground = plane_at(kept, new + GROUND)
                 tilt = shortest_turn(UP, (ground[3], ground[4], ground[5]), UP)
                 over = (goal[0] - ball[0], goal[1], goal[2] - ball[2])
@@ -462,13 +476,13 @@ def run_legs(work, n, top, at, time, weight):
                 pitched, pitch = plus(spot, turned(tilt, over)), multiplied(tilt, turn)
                 if kept[new + FLAT] > 0.0:
                     # Its pitch is taken away, about the ball where the heel is up, and else about the heel.
-                    heel = plus(goal, turned(turned_q, legs.back[k]))
-                    down = ball[1] - legs.rest[k] - heel[1]
-                    long = legs.sole[k][0]
-                    across = math.sqrt(max(long * long - down * down, 0.0))
-                    level = about((u[1], 0.0, -u[0]), kept[new + FLAT] * atan2(down, across))
-                    back = across if down > 0.0 else 0.0
-                    pivot = (-back * u[0], 0.0, -back * u[1])
+                    across = math.sqrt(max(1.0 - forward[1] * forward[1], 0.0))
+                    level = about((u[1], 0.0, -u[0]), kept[new + FLAT] * atan2(forward[1], across))
+                    under = legs.rest[k] * forward[1]
+                    pivot = (under * u[0], ball[1] - legs.rest[k] * across, under * u[1])
+                    if forward[1] > 0.0:
+                        heel = plus(goal, turned(turned_q, legs.back[k]))
+                        pivot = (heel[0] - ball[0], heel[1], heel[2] - ball[2])
                     over, turn = plus(pivot, turned(level, minus(over, pivot))), multiplied(level, turn)
                 goal = plus(spot, turned(tilt, over))
                 turn = multiplied(tilt, turn)
@@ -506,10 +520,9 @@ def run_legs(work, n, top, at, time, weight):
             elif legs.spine >= 0 and abs(lean) > 1e-6:
                 lean_joint(rows, top, Jp, parents, legs.spine, lean, u)
             if time < 1.0:
-                # Who walks is midway between two feet when one comes down.
-                short = max(short + rise, 0.5 * fall_ahead(kept, memory + 1 + size, legs))
-                follow_drop(kept, old, new, legs, vectors, max(short, 0.0))
-            rise -= weight * min(kept[new + DROP], legs.most_drop)
+                short = max(short + rise, FALL * fall_ahead(kept, memory + 1 + size, legs))
+                follow_drop(kept, old, new, legs, vectors, min(max(short, 0.0), legs.most_drop))
+            rise -= weight * kept[new + DROP]
         else:
             rise = -min(max(short, 0.0), weight * legs.most_drop)
         rise = rise if abs(rise) > 1e-6 else 0.0
