@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from marrow.cli._captured import named_take, without_surprises
 from marrow.cli._errors import UsageError
 from marrow.cli._files import chosen_clips, in_world, open_character
+from marrow.graph.constrained_poses import constrained_poses
+from marrow.graph.spring_baking import swung
 from marrow.io.atomic import check_space, replacing
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose
@@ -79,7 +81,7 @@ class BakedMotion:
 
     def _pose(self, times: Array) -> Pose:
         if self.clip is not None:
-            return self.clip.sample(times)
+            return constrained_poses(self.character, self.clip.sample(times))
         return self.character.skeleton.rest.broadcast_to((len(times),))
 
     def _values(self, field: str, pose: Pose) -> Array:
@@ -144,6 +146,8 @@ def opened_motions(source: str, options: dict[str, Any]) -> tuple[Character, lis
         character = character.replace(clips=tuple(chosen_clips(character, options["clip"])))
     character = named_take(character, source)
     character, lines = without_surprises(character, source, options["calibration"])
+    if options["springs"]:
+        character = character.replace(clips=[swung(character, clip) for clip in character.clips.values()])
     if options["axes"] is not None:
         character = in_world(character, options["axes"])
     return character, motions_of(character, options["rate"], options["moments"], options["fields"]), lines

@@ -8,7 +8,10 @@ from marrow.graph.nodes.blend import Blend
 from marrow.graph.nodes.blend_space import BlendSpace1D, BlendSpace2D, Point1D, Point2D
 from marrow.graph.nodes.chain_ik import ChainIK
 from marrow.graph.nodes.clip import ClipNode
+from marrow.graph.nodes.constrain import Constrain
+from marrow.graph.nodes.curve_modify import CurveModify
 from marrow.graph.nodes.distance_match import DistanceMatch
+from marrow.graph.nodes.drivers import CombineMorphs, DriverExample, PoseDriver
 from marrow.graph.nodes.feet import FootLock, FootPlacement, GroundQuery
 from marrow.graph.nodes.full_body_ik import FullBodyIK
 from marrow.graph.nodes.function import Function, FunctionCall
@@ -25,6 +28,7 @@ from marrow.graph.nodes.root_motion import RootMotion
 from marrow.graph.nodes.saved_pose import SavedPose
 from marrow.graph.nodes.slot import Slot
 from marrow.graph.nodes.speed import Speed
+from marrow.graph.nodes.springs import SpringChain, SpringCollider, Springs
 from marrow.graph.nodes.state_machine import State, StateMachine, Transition
 from marrow.graph.nodes.sub_graph import SubGraph
 from marrow.graph.nodes.switch import Switch
@@ -42,7 +46,11 @@ __all__ = [
     "ChainIK",
     "Channel",
     "ClipNode",
+    "CombineMorphs",
+    "Constrain",
+    "CurveModify",
     "DistanceMatch",
+    "DriverExample",
     "Ease",
     "FootLock",
     "FootPlacement",
@@ -62,6 +70,7 @@ __all__ = [
     "OrientationWarp",
     "Point1D",
     "Point2D",
+    "PoseDriver",
     "PoseNode",
     "RandomPlayer",
     "Retarget",
@@ -71,6 +80,9 @@ __all__ = [
     "SequencePlayer",
     "Slot",
     "Speed",
+    "SpringChain",
+    "SpringCollider",
+    "Springs",
     "State",
     "StateMachine",
     "StrideWarp",
