@@ -285,7 +285,9 @@ def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, t
         low_toe = (toe[0], toe[1] - max(up, 0.0) * (1.0 + legs.sole[k][2] / long), toe[2])
         low_heel = (heel[0], heel[1] + min(up, 0.0), heel[2])
         under = (ball[0], ball[1] - legs.rest[k], ball[2])
-        need = hurdle(vectors, here + PATH, most, ground, low_heel, under, low_toe, lands_x, lands_z, stands[0])
+        need = hurdle(
+            vectors, here + PATH, most, ground, low_heel, under, low_toe, lands_x, lands_z, stands[0]
+        )
         over = need
     lift = need
     if known:

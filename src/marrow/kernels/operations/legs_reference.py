@@ -351,7 +351,9 @@ def _follow_drop(s: LegSet, short: float) -> None:
     s.now |= {"short": short, "drop": drop, "drops": drops}
 
 
-def _levelled(leg: Leg, ankle: Array, ball: Array, heel: Array, u: Array, pitch: float) -> tuple[Array, Array]:
+def _levelled(
+    leg: Leg, ankle: Array, ball: Array, heel: Array, u: Array, pitch: float
+) -> tuple[Array, Array]:
     """Where the ankle of a foot is and how it is turned whose pitch is taken away: about its heel where its toes are up, and
     else about the sole below its ball."""
     turn = quaternion.from_axis_angle(np.array([u[2], 0, -u[0]]), np.array(leg.now["flat"] * pitch))
