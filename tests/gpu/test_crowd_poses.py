@@ -21,6 +21,7 @@ from marrow.graph import (
     Graph,
     IKEffector,
     Parameter,
+    Retarget,
     State,
     StateMachine,
     Transition,
@@ -284,6 +285,16 @@ def test_functions_of_a_graph_see_poses_and_change_them(device):
 
     graph = Graph(Function(ClipNode(clip), "lift"))
     cpu, mine = (mw.Animator(world.character, graph, count=3, functions={"lift": lift}) for _ in range(2))
+    go_on(cpu, mine, gpu.Crowd(mine, device=device))
+
+
+def test_poses_of_another_animator_are_shown(device):
+    """They are retargeted on the CPU, and go on on the GPU."""
+    source, target = operations.World(1).character, operations.World(1).character
+    lead = mw.Animator(source, Graph(ClipNode(next(iter(source.clips)))), count=3)
+    lead.update(0.1)
+    graph = Graph(Retarget("lead"))
+    cpu, mine = (mw.Animator(target, graph, count=3, sources={"lead": lead}) for _ in range(2))
     go_on(cpu, mine, gpu.Crowd(mine, device=device))
 
 

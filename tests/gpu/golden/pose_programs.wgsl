@@ -352,7 +352,7 @@ fn sound_mirror(n: i32, at: i32) -> bool {
   return true;
 }
 fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
-  return 3 + 13 * program[batch.ints + legs_1 + 1];
+  return 3 + 14 * program[batch.ints + legs_1 + 1];
 }
 fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
   return 1 + 2 * (43 * program[batch.ints + legs_1 + 1] + 9);

@@ -217,7 +217,7 @@ fn sound_mirror(n: i32, at: i32) -> bool {
   return true;
 }
 fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
-  return 3 + 13 * program[batch.ints + legs_1 + 1];
+  return 3 + 14 * program[batch.ints + legs_1 + 1];
 }
 fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
   return 1 + 2 * (43 * program[batch.ints + legs_1 + 1] + 9);
@@ -1084,8 +1084,7 @@ fn hold(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: 
   memory[memory_row + kept_at + new_ + 11 + 2] = f32(t_1.z);
   memory[memory_row + kept_at + new_ + 11 + 3] = f32(t_1.w);
 }
-fn heading(q: vec4<real>, forward: vec3<real>) -> vec2<real> {
-  let f = turned(q, forward);
+fn heading(f: vec3<real>) -> vec2<real> {
   let size = sqrt(f.x * f.x + f.z * f.z);
   if (size < 0.001) {
     return vec2<real>(0.0, 1.0);
@@ -1251,12 +1250,14 @@ fn looks(ahead: vec2<real>, x: real, z: real) -> real {
 fn above(height: real, plane: real, foot: real, slack: real) -> real {
   return height + lesser(0.3 * greater(height - plane, 0.0), 0.03) - plane - foot - 0.6 * slack;
 }
-fn hurdle(vectors_at: i32, at: i32, most: real, ground: array<real, 6>, heel: vec3<real>, toe: vec3<real>, x: real, z: real, further: real) -> real {
+fn hurdle(vectors_at: i32, at: i32, most: real, ground: array<real, 6>, heel: vec3<real>, ball: vec3<real>, toe: vec3<real>, x: real, z: real, further: real) -> real {
   let low = plane_height(ground, heel.x, heel.z);
   let high = plane_height(ground, toe.x, toe.z);
-  let near = greater(looks(vec2<real>(0.08, 0.08), x, z) - further, 0.0);
+  let middle = plane_height(ground, ball.x, ball.z);
+  let near = greater(looks(vec2<real>(0.08, 0.05), x, z) - further, 0.0);
   let far = greater(looks(vec2<real>(0.18, 0.2), x, z) - further, 0.0);
   var need = above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at])), most), low, heel.y, 0.0);
+  need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 4])), most), middle, ball.y, 0.0));
   need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 1])), most), high, toe.y, 0.0));
   need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 2])), most), high, toe.y, near));
   need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 3])), most), high, toe.y, far));
@@ -1270,7 +1271,7 @@ fn put_plane(kept_at: i32, kept_size: i32, at: i32, plane: array<real, 6>) {
   memory[memory_row + kept_at + at + 4] = f32(plane[4]);
   memory[memory_row + kept_at + at + 5] = f32(plane[5]);
 }
-fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, here: i32, root: vec3<real>, ball: vec3<real>, u: vec2<real>, heel: vec3<real>, toe: vec3<real>) {
+fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, here: i32, root: vec3<real>, ball: vec3<real>, u: vec2<real>, heel: vec3<real>, toe: vec3<real>, toe_up: real) {
   let header = program[batch.ints + legs_1 + 5];
   let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
   let move_ = vector_at(vectors_at, header + 2);
@@ -1328,7 +1329,7 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   }
   var t3: real;
   if (swinging) {
-    t3 = progress(home, at, ball.x, ball.z);
+    t3 = lesser(progress(home, at, ball.x, ball.z) / 0.98, 1.0);
   } else {
     t3 = 1.0;
   }
@@ -1341,7 +1342,7 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let first = plane_height(home, x, z);
   let ground = array<real, 6>(x, z, first + part * (plane_height(at, x, z) - first), n.x, n.y, n.z);
   var flat = lands.z * eased;
-  if (heel.y > ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14]))) {
+  if (toe_up < 0.0) {
     var t4: real;
     if (swinging) {
       t4 = leaves.y * (1.0 - smooth_step(lesser(8.0 * part, 1.0)));
@@ -1354,10 +1355,11 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   var over: real = 0.0;
   if (swinging) {
     let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14]));
-    let up = flat * (ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) - heel.y);
+    let up = flat * toe_up;
     let low_toe = vec3<real>(toe.x, toe.y - greater(up, 0.0) * (1.0 + real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])) / long), toe.z);
     let low_heel = vec3<real>(heel.x, heel.y + lesser(up, 0.0), heel.z);
-    need = hurdle(vectors_at, here + 9, most, ground, low_heel, low_toe, lands_x, lands_z, stands.x);
+    let under = vec3<real>(ball.x, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])), ball.z);
+    need = hurdle(vectors_at, here + 9, most, ground, low_heel, under, low_toe, lands_x, lands_z, stands.x);
     over = need;
   }
   var lift = need;
@@ -1559,13 +1561,13 @@ fn fall_ahead(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32) -
     var here = at;
     var other = at + 43;
     if (real(memory[memory_row + kept_at + here + 27]) > 0.0 && real(memory[memory_row + kept_at + other + 27]) == 0.0) {
-      part = smooth_step(lesser(2.0 * real(memory[memory_row + kept_at + here + 27]), 1.0));
+      part = lesser(real(memory[memory_row + kept_at + here + 27]) / 0.2, 1.0);
       fall = greater(fall, part * (real(memory[memory_row + kept_at + other + 21 + 2]) - real(memory[memory_row + kept_at + here + 21 + 2])));
     }
     here = at + 43;
     other = at;
     if (real(memory[memory_row + kept_at + here + 27]) > 0.0 && real(memory[memory_row + kept_at + other + 27]) == 0.0) {
-      part = smooth_step(lesser(2.0 * real(memory[memory_row + kept_at + here + 27]), 1.0));
+      part = lesser(real(memory[memory_row + kept_at + here + 27]) / 0.2, 1.0);
       fall = greater(fall, part * (real(memory[memory_row + kept_at + other + 21 + 2]) - real(memory[memory_row + kept_at + here + 21 + 2])));
     }
   }
@@ -1577,7 +1579,7 @@ fn follow_drop(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, l
   var drop = short;
   var drops: real = 0.0;
   if (real(memory[memory_row + kept_at + old + 8]) != 0.0) {
-    short = greater(short, real(memory[memory_row + kept_at + old + 3]) * left_after(dt, 0.8));
+    short = greater(short, real(memory[memory_row + kept_at + old + 3]) * left_after(dt, 2.5));
     let t_1 = sprung(real(memory[memory_row + kept_at + old + 4]) - short, real(memory[memory_row + kept_at + old + 5]), dt, 1.5 * real(bitcast<f32>(program[batch.floats + legs_2 + 10])));
     drop = t_1.x;
     drops = t_1.y;
@@ -1645,7 +1647,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     upper = program[batch.ints + legs_1 + k + 8];
     mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 8];
     tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8];
-    let here = v + 3 + 13 * k;
+    let here = v + 3 + 14 * k;
     g = 16 * k;
     f = limb_frames(top, upper, mid, tip);
     hip = vec3<real>(f[0], f[1], f[2]);
@@ -1684,7 +1686,9 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       pitch = turn;
       if (what >= 4) {
         let turned_q = multiplied(turn, q);
-        u = heading(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 16]))));
+        let forward = turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 16]))));
+        u = heading(forward);
+        let toe_up = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])) * forward.y;
         let ball = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])))));
         if (time < 1.0) {
           let moved = minus(goal, p);
@@ -1696,7 +1700,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
             toe = plus(model_point(top, program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])))), moved);
           }
           heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 16])))));
-          follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, root, ball, u, heel, toe);
+          follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, root, ball, u, heel, toe, toe_up);
         }
         let ground = plane_at(kept_at, kept_size, new_ + 30);
         let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), vec3<real>(ground[3], ground[4], ground[5]), vec3<real>(0.0, 1.0, 0.0));
@@ -1705,13 +1709,14 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         pitched = plus(spot, turned(tilt, over));
         pitch = multiplied(tilt, turn);
         if (real(memory[memory_row + kept_at + new_ + 36]) > 0.0) {
-          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 16])))));
-          let down = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) - heel.y;
-          let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14]));
-          let across = sqrt(greater(long * long - down * down, 0.0));
-          let level = about(vec3<real>(u.y, 0.0, -u.x), real(memory[memory_row + kept_at + new_ + 36]) * real(angle_of(f32(down), f32(across))));
-          let back = select(real(0.0), across, down > 0.0);
-          let pivot = vec3<real>(-back * u.x, 0.0, -back * u.y);
+          let across = sqrt(greater(1.0 - forward.y * forward.y, 0.0));
+          let level = about(vec3<real>(u.y, 0.0, -u.x), real(memory[memory_row + kept_at + new_ + 36]) * real(angle_of(f32(forward.y), f32(across))));
+          let under = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) * forward.y;
+          var pivot = vec3<real>(under * u.x, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) * across, under * u.y);
+          if (forward.y > 0.0) {
+            heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 16])))));
+            pivot = vec3<real>(heel.x - ball.x, heel.y, heel.z - ball.z);
+          }
           let t1 = plus(pivot, turned(level, minus(over, pivot)));
           let t2 = multiplied(level, turn);
           over = t1;
@@ -1779,10 +1784,10 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         }
       }
       if (time < 1.0) {
-        short = greater(short + rise, 0.5 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
-        follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, greater(short, 0.0));
+        short = greater(short + rise, 0.75 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
+        follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, lesser(greater(short, 0.0), real(bitcast<f32>(program[batch.floats + legs_2 + 9]))));
       }
-      rise = rise - weight * lesser(real(memory[memory_row + kept_at + new_ + 4]), real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
+      rise = rise - weight * real(memory[memory_row + kept_at + new_ + 4]);
     } else {
       rise = -lesser(greater(short, 0.0), weight * real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
     }
