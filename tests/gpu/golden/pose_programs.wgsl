@@ -461,6 +461,127 @@ fn sound_profile(n: i32, at: i32) -> bool {
   }
   return true;
 }
+fn room_of(d_1: i32, d_2: i32) -> i32 {
+  return program[batch.ints + d_1 + 2];
+}
+fn driver_fits(d_1: i32, d_2: i32) -> bool {
+  let outputs = program[batch.ints + d_1 + 6] + 6 * program[batch.ints + d_1 + 7];
+  if (program[batch.ints + d_1 + 1] < 1 || program[batch.ints + d_1 + 2] < 1 || outputs < 1 || program[batch.ints + d_1 + 4] != outputs) {
+    return false;
+  }
+  if (program[batch.ints + d_1 + 3] != program[batch.ints + d_1 + 1] * program[batch.ints + d_1 + 2] || program[batch.ints + d_1 + 5] != program[batch.ints + d_1 + 2] * outputs) {
+    return false;
+  }
+  let t1 = program[batch.ints + d_1 + 6];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12] < 0 || program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12] >= batch.morph_lanes) {
+      return false;
+    }
+  }
+  return real(bitcast<f32>(program[batch.floats + d_2])) > 0.0;
+}
+fn sound_driver(n: i32, at: i32) -> bool {
+  if (at + 12 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 1 > batch.floats_count) {
+    return false;
+  }
+  if (at + 12 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
+    return false;
+  }
+  if (f + 1 + 3 * program[batch.ints + c_1 + 1] + 4 * program[batch.ints + c_1 + 1] + 4 * program[batch.ints + c_1 + 3] + program[batch.ints + c_1 + 5] + 2 * program[batch.ints + c_1 + 4] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= 1024) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= 1024) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 6] < 0 || program[batch.ints + c_1 + 6] >= 65536) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 7] < 0 || program[batch.ints + c_1 + 7] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 8] < 0 || program[batch.ints + c_1 + 8] >= 3) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 9] < 0 || program[batch.ints + c_1 + 9] >= 2) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 10] < 0 || program[batch.ints + c_1 + 10] >= 2) {
+    return false;
+  }
+  if (!has_memory(n, program[batch.ints + c_1 + 11], room_of(c_1, c_2))) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 12] < 0 || program[batch.ints + c_1 + k + 12] >= batch.joints) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 7];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + k + 12] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + k + 12] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!driver_fits(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn combined_fits(c_1: i32, c_2: i32) -> bool {
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 2] < 1 || program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 3] >= batch.morph_lanes) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 6] < 0 || program[batch.ints + c_1 + k + 6] >= batch.morph_lanes) {
+      return false;
+    }
+  }
+  return true;
+}
+fn sound_combined_morph(n: i32, at: i32) -> bool {
+  if (at + 6 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 6 + program[batch.ints + c_1 + 1] > batch.ints_count) {
+    return false;
+  }
+  if (f + 2 * program[batch.ints + c_1 + 2] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 4] < 0 || program[batch.ints + c_1 + 4] >= 5) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 5] < 0 || program[batch.ints + c_1 + 5] >= 3) {
+    return false;
+  }
+  if (!combined_fits(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
 fn sound(n: i32, named: i32, argument: i32) -> bool {
   if (named == 1) {
     return sound_limb(n, argument);
@@ -479,6 +600,12 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
   }
   if (named == 6) {
     return sound_profile(n, argument);
+  }
+  if (named == 7) {
+    return sound_driver(n, argument);
+  }
+  if (named == 8) {
+    return sound_combined_morph(n, argument);
   }
   return false;
 }
@@ -1231,7 +1358,7 @@ fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
   for (var o = first; o < last; o++) {
     let code = program[batch.first_operation + 4 * o + 0];
     let argument = program[batch.first_operation + 4 * o + 1];
-    if (code < 0 || code >= 20) {
+    if (code < 0 || code >= 22) {
       return o;
     }
     let limit = program[batch.rules + 4 * code];

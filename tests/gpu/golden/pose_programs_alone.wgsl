@@ -326,6 +326,127 @@ fn sound_profile(n: i32, at: i32) -> bool {
   }
   return true;
 }
+fn room_of(d_1: i32, d_2: i32) -> i32 {
+  return program[batch.ints + d_1 + 2];
+}
+fn driver_fits(d_1: i32, d_2: i32) -> bool {
+  let outputs = program[batch.ints + d_1 + 6] + 6 * program[batch.ints + d_1 + 7];
+  if (program[batch.ints + d_1 + 1] < 1 || program[batch.ints + d_1 + 2] < 1 || outputs < 1 || program[batch.ints + d_1 + 4] != outputs) {
+    return false;
+  }
+  if (program[batch.ints + d_1 + 3] != program[batch.ints + d_1 + 1] * program[batch.ints + d_1 + 2] || program[batch.ints + d_1 + 5] != program[batch.ints + d_1 + 2] * outputs) {
+    return false;
+  }
+  let t1 = program[batch.ints + d_1 + 6];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12] < 0 || program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12] >= batch.morph_lanes) {
+      return false;
+    }
+  }
+  return real(bitcast<f32>(program[batch.floats + d_2])) > 0.0;
+}
+fn sound_driver(n: i32, at: i32) -> bool {
+  if (at + 12 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 1 > batch.floats_count) {
+    return false;
+  }
+  if (at + 12 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
+    return false;
+  }
+  if (f + 1 + 3 * program[batch.ints + c_1 + 1] + 4 * program[batch.ints + c_1 + 1] + 4 * program[batch.ints + c_1 + 3] + program[batch.ints + c_1 + 5] + 2 * program[batch.ints + c_1 + 4] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= 1024) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= 1024) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 6] < 0 || program[batch.ints + c_1 + 6] >= 65536) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 7] < 0 || program[batch.ints + c_1 + 7] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 8] < 0 || program[batch.ints + c_1 + 8] >= 3) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 9] < 0 || program[batch.ints + c_1 + 9] >= 2) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 10] < 0 || program[batch.ints + c_1 + 10] >= 2) {
+    return false;
+  }
+  if (!has_memory(n, program[batch.ints + c_1 + 11], room_of(c_1, c_2))) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 12] < 0 || program[batch.ints + c_1 + k + 12] >= batch.joints) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 7];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + k + 12] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + k + 12] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!driver_fits(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn combined_fits(c_1: i32, c_2: i32) -> bool {
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 2] < 1 || program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 3] >= batch.morph_lanes) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 6] < 0 || program[batch.ints + c_1 + k + 6] >= batch.morph_lanes) {
+      return false;
+    }
+  }
+  return true;
+}
+fn sound_combined_morph(n: i32, at: i32) -> bool {
+  if (at + 6 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 6 + program[batch.ints + c_1 + 1] > batch.ints_count) {
+    return false;
+  }
+  if (f + 2 * program[batch.ints + c_1 + 2] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 4] < 0 || program[batch.ints + c_1 + 4] >= 5) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 5] < 0 || program[batch.ints + c_1 + 5] >= 3) {
+    return false;
+  }
+  if (!combined_fits(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
 fn sound(n: i32, named: i32, argument: i32) -> bool {
   if (named == 1) {
     return sound_limb(n, argument);
@@ -344,6 +465,12 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
   }
   if (named == 6) {
     return sound_profile(n, argument);
+  }
+  if (named == 7) {
+    return sound_driver(n, argument);
+  }
+  if (named == 8) {
+    return sound_combined_morph(n, argument);
   }
   return false;
 }
@@ -1918,6 +2045,185 @@ fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
     scratch[room + t_10] = f32(real(scratch[room + t_10]) + k * (real(scratch[room + other + 10 * batch.row + m]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + batch.joints * 3 + m]))));
   }
 }
+fn looked_at(q: vec4<real>, measure: i32, axis: vec3<real>, rest: vec4<real>) -> vec4<real> {
+  if (measure == 0) {
+    return q;
+  }
+  if (measure == 1) {
+    let v = turned(q, axis);
+    return vec4<real>(v.x, v.y, v.z, 0.0);
+  }
+  let d = multiplied(conjugated(rest), q);
+  let s = dotted(vec3<real>(d.x, d.y, d.z), axis);
+  let size = s * s + d.w * d.w;
+  if (size < 1e-20) {
+    return vec4<real>(1.0, 0.0, 0.0, 0.0);
+  }
+  return vec4<real>((d.w * d.w - s * s) / size, 2.0 * s * d.w / size, 0.0, 0.0);
+}
+fn squared_chord(a: vec4<real>, b: vec4<real>, measure: i32) -> real {
+  let along = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+  if (measure == 0) {
+    return greater(8.0 * (1.0 - abs(along)), 0.0);
+  }
+  return greater(2.0 * (1.0 - along), 0.0);
+}
+fn logarithm(x_given: real) -> real {
+  var x = x_given;
+  var steps: real = 0.0;
+  for (var n_ = 0; n_ < 100; n_++) {
+    if (x > 1.4142135623730951) {
+      x = x * 0.5;
+      steps = steps + 1.0;
+    } else {
+      if (x < 0.7071067811865476) {
+        x = x * 2.0;
+        steps = steps - 1.0;
+      } else {
+        break;
+      }
+    }
+  }
+  let s = (x - 1.0) / (x + 1.0);
+  let q = s * s;
+  let series = 1.0 + q * (0.3333333333333333 + q * (0.2 + q * (0.14285714285714285 + q * (0.1111111111111111 + q * (0.09090909090909091 + q * 0.07692307692307693)))));
+  return 0.6931471805599453 * steps + 2.0 * s * series;
+}
+fn radial_value(kernel: i32, squared: real) -> real {
+  if (kernel == 0) {
+    var t1: real;
+    if (squared < 80.0) {
+      t1 = real(power_of_e(f32(-squared)));
+    } else {
+      t1 = 0.0;
+    }
+    return t1;
+  }
+  var t2: real;
+  if (squared > 1e-30) {
+    t2 = 0.5 * squared * logarithm(squared);
+  } else {
+    t2 = 0.0;
+  }
+  return t2;
+}
+fn function_of(top: i32, d_1: i32, d_2: i32, e: i32) -> real {
+  var total: real = 0.0;
+  let t1 = program[batch.ints + d_1 + 1];
+  for (var s = 0; s < t1; s++) {
+    let here = looked_at(local_rotation(top, program[batch.ints + d_1 + s + 12]), program[batch.ints + d_1 + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 3]))), vec4<real>(real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 3])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 4]))));
+    total = total + squared_chord(here, vec4<real>(real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 3])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 4]))), program[batch.ints + d_1 + 8]);
+  }
+  return radial_value(program[batch.ints + d_1 + 9], total / (real(bitcast<f32>(program[batch.floats + d_2])) * real(bitcast<f32>(program[batch.floats + d_2]))));
+}
+fn output_of(d_1: i32, d_2: i32, kept_at: i32, k: i32) -> real {
+  var value: real = 0.0;
+  let t1 = program[batch.ints + d_1 + 2];
+  for (var e = 0; e < t1; e++) {
+    value = value + real(memory[memory_row + kept_at + program[batch.ints + d_1 + 11] + e]) * real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + program[batch.ints + d_1 + 3] * 4 + e * program[batch.ints + d_1 + 4] + k + 1]));
+  }
+  return lesser(greater(value, real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + program[batch.ints + d_1 + 3] * 4 + program[batch.ints + d_1 + 5] + k * 2 + 1]))), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + program[batch.ints + d_1 + 3] * 4 + program[batch.ints + d_1 + 5] + k * 2 + 2])));
+}
+fn run_drive(n: i32, top: i32, at: i32, time: real, weight: real) {
+  let d_1 = at;
+  let d_2 = program[batch.ints + at];
+  let kept_at = n * batch.memory;
+  var total: real = 0.0;
+  let t1 = program[batch.ints + d_1 + 2];
+  for (var e = 0; e < t1; e++) {
+    let value = function_of(top, d_1, d_2, e);
+    memory[memory_row + kept_at + program[batch.ints + d_1 + 11] + e] = f32(value);
+    total = total + value;
+  }
+  if (program[batch.ints + d_1 + 10] != 0 && total > 1e-30) {
+    let t2 = program[batch.ints + d_1 + 2];
+    for (var e = 0; e < t2; e++) {
+      let t_1 = program[batch.ints + d_1 + 11] + e;
+      memory[memory_row + kept_at + t_1] = f32(real(memory[memory_row + kept_at + t_1]) / total);
+    }
+  }
+  let t3 = program[batch.ints + d_1 + 6];
+  for (var k = 0; k < t3; k++) {
+    let t_2 = top + 10 * batch.row + program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12];
+    scratch[room + t_2] = f32(real(scratch[room + t_2]) + weight * output_of(d_1, d_2, kept_at, k));
+  }
+  let t4 = program[batch.ints + d_1 + 7];
+  for (var k = 0; k < t4; k++) {
+    let first = program[batch.ints + d_1 + 6] + 6 * k;
+    let j = program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + program[batch.ints + d_1 + 6] + k + 12];
+    let t_3 = top + 0 * batch.row + j;
+    scratch[room + t_3] = f32(real(scratch[room + t_3]) + weight * output_of(d_1, d_2, kept_at, first));
+    let t_4 = top + batch.row + j;
+    scratch[room + t_4] = f32(real(scratch[room + t_4]) + weight * output_of(d_1, d_2, kept_at, first + 1));
+    let t_5 = top + 2 * batch.row + j;
+    scratch[room + t_5] = f32(real(scratch[room + t_5]) + weight * output_of(d_1, d_2, kept_at, first + 2));
+    let x = output_of(d_1, d_2, kept_at, first + 3);
+    let y = output_of(d_1, d_2, kept_at, first + 4);
+    let z = output_of(d_1, d_2, kept_at, first + 5);
+    let size = sqrt(x * x + y * y + z * z);
+    let half = 0.5 * weight * size;
+    var t5: real;
+    if (size > 1e-09) {
+      t5 = real(sine(f32(half))) / size;
+    } else {
+      t5 = 0.5 * weight;
+    }
+    let s = t5;
+    let q = multiplied(local_rotation(top, j), vec4<real>(s * x, s * y, s * z, real(cosine_of(f32(half)))));
+    put_rotation(top, j, q, 1.0);
+  }
+}
+fn along_curve(c_1: i32, c_2: i32, value: real) -> real {
+  if (program[batch.ints + c_1 + 2] == 1) {
+    return value;
+  }
+  var k = 0;
+  while (k < program[batch.ints + c_1 + 2] - 2 && real(bitcast<f32>(program[batch.floats + c_2 + (k + 1) * 2])) < value) {
+    k = k + 1;
+  }
+  let a = vec2<real>(real(bitcast<f32>(program[batch.floats + c_2 + k * 2])), real(bitcast<f32>(program[batch.floats + c_2 + k * 2 + 1])));
+  let b = vec2<real>(real(bitcast<f32>(program[batch.floats + c_2 + (k + 1) * 2])), real(bitcast<f32>(program[batch.floats + c_2 + (k + 1) * 2 + 1])));
+  let s = lesser(greater((value - a.x) / (b.x - a.x), 0.0), 1.0);
+  return a.y + s * (b.y - a.y);
+}
+fn run_combine(n: i32, top: i32, at: i32, time: real, weight: real) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let morphs = top + 10 * batch.row;
+  var value = real(scratch[room + morphs + program[batch.ints + c_1 + 6]]) + 0.0;
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 1; k < t1; k++) {
+    let other = real(scratch[room + morphs + program[batch.ints + c_1 + k + 6]]);
+    if (program[batch.ints + c_1 + 4] == 0) {
+      value = value * other;
+    } else {
+      if (program[batch.ints + c_1 + 4] == 1) {
+        value = lesser(value, other);
+      } else {
+        if (program[batch.ints + c_1 + 4] == 2) {
+          value = greater(value, other);
+        } else {
+          value = value + other;
+        }
+      }
+    }
+  }
+  if (program[batch.ints + c_1 + 4] == 4) {
+    value = value / real(program[batch.ints + c_1 + 1]);
+  }
+  value = along_curve(c_1, c_2, value);
+  let at_morph = morphs + program[batch.ints + c_1 + 3];
+  let now = real(scratch[room + at_morph]);
+  if (program[batch.ints + c_1 + 5] == 0) {
+    scratch[room + at_morph] = f32(now + weight * (value - now));
+  } else {
+    if (program[batch.ints + c_1 + 5] == 1) {
+      scratch[room + at_morph] = f32(now + weight * value);
+    } else {
+      scratch[room + at_morph] = f32(now * (1.0 + weight * (value - 1.0)));
+    }
+  }
+}
 fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
   var poses = poses_given;
   let size = row_size();
@@ -1927,7 +2233,7 @@ fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
   for (var o = first; o < last; o++) {
     let code = program[batch.first_operation + 4 * o + 0];
     let argument = program[batch.first_operation + 4 * o + 1];
-    if (code < 0 || code >= 20) {
+    if (code < 0 || code >= 22) {
       return o;
     }
     let limit = program[batch.rules + 4 * code];
@@ -1951,6 +2257,8 @@ fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
       case 16: { run_turn(n, t1, argument, t2, t3); }
       case 17: { run_legs(n, t1, argument, t2, t3); }
       case 18: { run_add_model(n, t1, argument, t2, t3); }
+      case 20: { run_drive(n, t1, argument, t2, t3); }
+      case 21: { run_combine(n, t1, argument, t2, t3); }
       default: {}
     }
   }
