@@ -32,7 +32,7 @@ from marrow.kernels.operations.mirroring import MIRROR_MAP, Mirrored
 from marrow.kernels.operations.model_additive import REFERENCE, Compared
 from marrow.kernels.operations.record import Argument
 from marrow.kernels.operations.springs import SPRING_SET
-from marrow.kernels.operations.springs_reference import Springs, SwingingJoint, TouchedCollider
+from marrow.kernels.operations.springs_reference import SpringUpdate, SwingingJoint, TouchedCollider
 from marrow.math import quaternion
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -302,7 +302,7 @@ class World:
         told = np.concatenate([np.zeros(HEADER), np.eye(3).ravel(), [0.1, 0.2, 0.3]])
         self.vectors = np.concatenate([self.vectors, told[None].astype(np.float32)], axis=1)
         self.memory = np.concatenate([self.memory, np.zeros((1, plan.kept), np.float32)], axis=1)
-        reference = Springs(list(plan.joints), list(plan.colliders))
+        reference = SpringUpdate(list(plan.joints), list(plan.colliders))
         fields = {"memory": kept, "header": header, "vectors": header + HEADER, **plan.fields}
         self.constants(SPRING_SET, reference, **fields)
 

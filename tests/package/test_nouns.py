@@ -73,6 +73,8 @@ EXAMPLES = {
     mw.graph.Parameter: (lambda: mw.graph.Parameter(), {"smoothing": 0.5}),
     mw.graph.Point1D: (lambda: POINT, {"at": 1.0}),
     mw.graph.Point2D: (lambda: mw.graph.Point2D((0.0, 0.0), "nod"), {"at": (1.0, 0.0)}),
+    mw.graph.SpringChain: (lambda: mw.graph.SpringChain("hair"), {"drag": 0.5}),
+    mw.graph.SpringCollider: (lambda: mw.graph.SpringCollider("head", 0.1), {"radius": 0.2}),
     mw.graph.State: (lambda: mw.graph.State("nod"), {"source": "shake"}),
     mw.graph.Transition: (lambda: mw.graph.Transition("a", "b"), {"seconds": 0.5}),
 }

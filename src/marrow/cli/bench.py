@@ -28,6 +28,7 @@ def bench(
         "motion",
         "ik",
         "constraints",
+        "springs",
         "lod",
         "studio",
         "gpu",
@@ -48,6 +49,7 @@ def bench(
     what
         core: skinning and poses. io: loading files. graph: animation graphs. threads: crowds on 1 to all
         cores, in a loop and at 60 Hz. motion: retargeting. ik: inverse kinematics. constraints: those on joints.
+        springs: hair that swings.
         lod: levels of detail. studio: its server. gpu: skinning on the GPU. render: pictures. torch: with
         gradients. dataset: data sets.
     seconds
