@@ -17,7 +17,17 @@ from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
 from marrow.gpu.memory import GpuMemory
-from marrow.gpu.pose_shader import ALONE, BATCH, OUTPUTS, TABLES, USUAL, WANTED, PoseShader, shader_text
+from marrow.gpu.pose_shader import (
+    ALONE,
+    BATCH,
+    COMPILED_AT_ONCE,
+    OUTPUTS,
+    TABLES,
+    USUAL,
+    WANTED,
+    PoseShader,
+    shader_text,
+)
 from marrow.gpu.program_upload import ProgramUpload
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals, unsound
 from marrow.kernels.operations.springs import SPRINGS
@@ -121,7 +131,7 @@ class GpuEvaluator(PoseEvaluator):
         expected or occurred."""
         found = ALONE.intersection(codes)
         # In software compiling takes longest of all: one shader serves every graph.
-        self.shared.alone |= ALONE if found and self.device.adapter.is_software else found
+        self.shared.alone |= found | COMPILED_AT_ONCE if found and self.device.adapter.is_software else found
 
     def room(self, depth: int) -> int:
         """Floats that an instance needs while its program runs: so many poses, and matrices."""
