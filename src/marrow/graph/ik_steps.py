@@ -12,7 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.ik.plan import TURN_WEIGHT
-from marrow.kernels.ik.rows import TICK, IkRows, put_solved, state_size, take_poses
+from marrow.kernels.ik.row_solver import REACHED, TURNED, IkRest, come_to_rest
+from marrow.kernels.ik.rows import (
+    GIVEN,
+    TICK,
+    IkGiven,
+    IkRows,
+    look_up_targets,
+    put_solved,
+    state_size,
+    take_poses,
+)
 from marrow.kernels.jobs import Job, worth
 from marrow.kernels.language.kernel import Kernel
 
@@ -20,24 +30,18 @@ if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
     from marrow.ik.solver import Solver
 
-__all__ = ["IkStep", "IkTargets", "solve_step", "state_of"]
+__all__ = ["IkStep", "IkTargets", "fixed_fields", "schedule", "solve_step", "state_of", "targets_of"]
 
 Array = NDArray[Any]
 SECONDS = 6e-6
 """About what an instance takes."""
 BLOCK = 1024
 """Instances that are solved for together: what they need stays in the cache."""
-REACHED = np.array([1e-3, 1e-2, 1e-2], np.float32)
-"""Metres and radians from a target, its rotation and its aim, from which on it counts as missed."""
-CLOSER = 0.99
-"""What is missing must become less than this part of what it was, or what was found is not taken."""
 LEFT = 1 - TICK / 2.0
 """What is left of what was done to a pose after `TICK`: it is forgotten in two seconds. An update begins where the last one
 ended, that much closer to the pose: so a body returns to the pose as far as its targets let it."""
 POSTURE = 1e-6
 """The part of the posture's weight that counts in an update that begins where the last one ended."""
-SPEED = 3.0
-"""Radians a second that joints turn at most where a target is missed."""
 JUMP = 0.2
 """The share of the body's size that a target may move in one update before it is sought from the pose again."""
 
@@ -50,7 +54,7 @@ class IkTargets:
     parts: Array
     spaces: Array
     offsets: Array
-    joints: Array
+    effector_joints: Array
     points: Array
     centres: Array
     reaches: Array
@@ -93,7 +97,9 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
     if isinstance(memory, np.ndarray):
         _solve(control, step, instances, weights, memory, instances, at, step.kept)
         return
-    # Memory that lies elsewhere: what is needed of it is fetched and put back.
+    # Memory that lies elsewhere, and is solved for there, or what is needed of it is fetched and put back.
+    if hasattr(memory, "solve_ik") and memory.solve_ik(control, step, instances, weights, at):
+        return
     count = 1 + 2 * state_of(step)
     poses, kept = slice(at, at + size), slice(step.kept, step.kept + count)
     rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
@@ -103,7 +109,7 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
 
 def state_of(step: IkStep) -> int:
     """How many numbers an instance keeps from one update to the next."""
-    return state_size(len(step.targets.turning), len(step.targets.joints))
+    return state_size(len(step.targets.turning), len(step.targets.effector_joints))
 
 
 def _solve(
@@ -117,17 +123,19 @@ def _solve(
         return
     room = _room(N, J, E)
     stamps, since = state.instances["stamp"][instances], state.instances["since"][instances]
-    fixed: dict[str, Any] = {
-        "memory": memory, "values": state.values, "constants": control.compiled.tables.constants, "place": state.place,
-        "parents": solver.skeleton.parents, **vars(step.targets), "Jp": control.compiled.bank.layout.joints, "at": at,
-        "kept": kept, "state": state_of(step), "mover": solver.mover, "keeps": int(step.steps > 0),
-        "left": LEFT, "jump": JUMP * solver.tree.size,
-    }  # fmt: skip
+    fixed = {
+        **fixed_fields(step),
+        "memory": memory,
+        "Jp": control.compiled.bank.layout.joints,
+        "at": at,
+        "kept": kept,
+    }
     for begin in range(0, len(instances), BLOCK):
         part = slice(begin, min(begin + BLOCK, len(instances)))
         n = part.stop - part.start
+        workers = worth(n * SECONDS, control.threads)
         own: dict[str, Any] = {
-            "instances": instances[part],
+            "targets": targets_of(control, step, instances[part], workers),
             "since": since[part],
             "rows": rows[part],
             "stamps": stamps[part],
@@ -135,7 +143,6 @@ def _solve(
         }
         here: dict[str, Any] = {name: array[:n] for name, array in room.items()}
         work = IkRows(**fixed, **own, **here)
-        workers = worth(n * SECONDS, control.threads)
         _spread(take_poses, work, n, workers)
         warm = int(here["warm"].sum())
         residuals = _run(solver, here, step, warm, n, workers)
@@ -148,7 +155,36 @@ def _solve(
         _spread(put_solved, work, n, workers)
 
 
-def _spread(kernel: Kernel, work: IkRows, n: int, workers: int) -> None:
+def fixed_fields(step: IkStep) -> dict[str, Any]:
+    """The fields of `IkRows` that stay the same from update to update."""
+    solver, targets = step.solver, vars(step.targets)
+    assert solver is not None
+    return {name: value for name, value in targets.items() if name != "refs"} | {
+        "skeleton_parents": solver.skeleton.parents, "state": state_of(step), "mover": solver.mover,
+        "keeps": int(step.steps > 0), "left": LEFT, "jump": JUMP * solver.tree.size,
+    }  # fmt: skip
+
+
+def schedule(step: IkStep) -> tuple[dict[str, Array], dict[str, Array], float]:
+    """What the solver is told for each step from the pose, and from where it ended; and by which factor joints begin
+    inside their limits at the pose."""
+    assert step.solver is not None
+    cold, inner = step.solver.schedule(step.steps, warm=not step.steps, kept=POSTURE)
+    return cold, step.solver.schedule(step.warm_steps, warm=True, kept=POSTURE)[0], inner
+
+
+def targets_of(control: GraphControl, step: IkStep, instances: Array, workers: int = 1) -> Array:
+    """The targets of instances as they are at this moment `(n, E, GIVEN)`, those in the world seen from the instances."""
+    found, state = np.zeros((len(instances), len(step.targets.parts), GIVEN)), control.state
+    given = IkGiven(
+        instances, state.values, control.compiled.tables.constants, state.place, step.targets.refs,
+        step.targets.parts, step.targets.spaces, found,
+    )  # fmt: skip
+    _spread(look_up_targets, given, len(instances), workers)
+    return found
+
+
+def _spread(kernel: Kernel, work: Any, n: int, workers: int) -> None:
     """Runs a kernel over n instances."""
     if workers == 1:
         kernel(work, 0, n)
@@ -193,45 +229,22 @@ def _found(solver: Solver, room: dict[str, Array], steps: int, *, warm: bool, wo
 
 def _missed(residuals: Array, targets: IkTargets) -> Array:
     """Who is further from a target than it would be once it is reached `(n,)`."""
-    return np.any((residuals > REACHED) & (targets.strengths[:, :3] > 0), axis=(1, 2))  # type: ignore[no-any-return]
+    most = np.array([REACHED, TURNED, TURNED], np.float32)
+    return np.any((residuals > most) & (targets.strengths[:, :3] > 0), axis=(1, 2))  # type: ignore[no-any-return]
 
 
 def _come_to_rest(
     solver: Solver, work: IkRows, room: dict[str, Array], lost: Array, residuals: Array, dt: Array
 ) -> None:
-    """Those who cannot reach stay where they were where the steps brought them no closer, and turn no faster than they may:
-    so they come to rest."""
+    """See the kernel: those who miss their targets."""
     take_poses(work, 0, len(lost))
-    here = work._asdict()
+    here, joints, mover = work._asdict(), work.turning, max(solver.mover, 0)
     before = _found(solver, here, 0, warm=True)
-    was, now = (_missing(solver, here["goals"], r) for r in (before, residuals))
-    joints = work.turning
-    turn, begin = room["out_rotation"][lost[:, None], joints], here["out_rotation"][:, joints]
-    begin = np.where(_dot(begin, turn)[..., None] < 0, -begin, begin)
-    way = turn - begin
-    # Half the angle between rotations is about the distance of their quaternions.
-    largest = 2 * np.sqrt(_dot(way, way).max(axis=1))
-    share = np.minimum(1.0, SPEED * dt / np.maximum(largest, 1e-6)).astype(np.float32)
-    share = np.where(now > CLOSER * was, np.float32(0), share)
-    room["out_rotation"][lost[:, None], joints] = begin + share[:, None, None] * way
+    rest = IkRest(
+        room["out_rotation"][lost[:, None], joints], room["out_translation"][lost, mover], residuals, before,
+        solver.tree.size, TURN_WEIGHT,
+    )  # fmt: skip
+    come_to_rest(work, rest, dt, 0, len(lost))
+    room["out_rotation"][lost[:, None], joints] = here["out_rotation"][:, joints]
     if solver.mover >= 0:
-        start = here["out_translation"][:, solver.mover]
-        move = room["out_translation"][lost, solver.mover] - start
-        room["out_translation"][lost, solver.mover] = start + share[:, None] * move
-
-
-def _dot(a: Array, b: Array) -> Array:
-    """Products of quaternions, summed in the same order for any number of them."""
-    x, y, z, w = (a[..., c] * b[..., c] for c in range(4))
-    return (x + y) + (z + w)
-
-
-def _missing(solver: Solver, goals: Array, residuals: Array) -> Array:
-    """What the solver makes small `(n,)`."""
-    total = np.zeros(len(goals))
-    for c, unit in enumerate((solver.tree.size**-2, TURN_WEIGHT, TURN_WEIGHT)):
-        for k in range(len(solver.effectors)):
-            total += (
-                unit * goals[:, k, 13 + c].astype(np.float64) * residuals[:, k, c].astype(np.float64) ** 2
-            )
-    return total
+        room["out_translation"][lost, mover] = here["out_translation"][:, mover]

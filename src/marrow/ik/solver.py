@@ -105,7 +105,7 @@ class Solver:
         if idle:
             raise ValidationError(f"Solver.joints: {skeleton.names[idle[0]]!r} carries no effector")
         self.stiffness = self._stiff(stiffness)
-        self._fixed = fixed_arguments(
+        self.fixed = fixed_arguments(
             skeleton, self.tree, self.effectors, self.floor, limits,
             centre=self.tree.node.get(mover, 1), stiffness=self.stiffness, hips=self.hips, damping=damping,
         )  # fmt: skip
@@ -113,7 +113,7 @@ class Solver:
 
     def _frame(self, E: int, F: int) -> CallFrame:
         """The arguments of the kernel that stay, and memory to work in."""
-        fixed = {**self._fixed, **scratch(len(self.tree.joints), E, F)}
+        fixed = {**self.fixed, **scratch(len(self.tree.joints), E, F)}
         return ik_solve.frame(**{f"work.{name}": value for name, value in fixed.items()})
 
     def _free(self, joints: Iterable[str | int] | None, tips: Sequence[int], mover: int) -> set[int]:
@@ -262,6 +262,7 @@ class Solver:
         residuals = np.zeros((N, len(self.effectors), 3), np.float32)
         if not N:
             return residuals
+        told, inner = self.schedule(steps, warm=warm, kept=kept)
         frame = self._frames.take()  # threads that share a solver have each their own
         for letter in ("N", "B"):  # sizes that each call has its own of
             frame.sizes.pop(letter, None)
@@ -269,9 +270,8 @@ class Solver:
             **{
                 "work.translation": translation, "work.rotation": rotation, "work.scale": scale, "work.goals": goals,
                 "work.floors": floors, "work.out_translation": out_translation, "work.out_rotation": out_rotation,
-                "work.residuals": residuals, "work.fades": self._fades(steps, kept if warm else 1.0).astype(np.float32),
-                "work.cares": _late(steps, warm, BOLD, CAREFUL), "work.tauts": _late(steps, warm, LOOSE, TAUT),
-                "work.inner": 1.0 if warm else INNER, "first": 0, "last": -(-N // 16),
+                "work.residuals": residuals, **{f"work.{name}": values for name, values in told.items()},
+                "work.inner": inner, "first": 0, "last": -(-N // 16),
             }
         )  # fmt: skip
         if workers == 1:
@@ -286,6 +286,15 @@ class Solver:
             job.run(0, -(-N // 16), step=2, workers=workers)
         self._frames.give(frame)
         return residuals
+
+    def schedule(self, steps: int, *, warm: bool, kept: float) -> tuple[dict[str, Array], float]:
+        """What the kernel is told for each step, and by which factor joints begin inside their limits."""
+        told = {
+            "fades": self._fades(steps, kept if warm else 1.0).astype(np.float32),
+            "cares": _late(steps, warm, BOLD, CAREFUL),
+            "tauts": _late(steps, warm, LOOSE, TAUT),
+        }
+        return told, 1.0 if warm else INNER
 
     def _fades(self, steps: int, kept: float) -> Array:
         """The weight of the posture in each step, `kept` of it in the first: a warm start has seen it already."""

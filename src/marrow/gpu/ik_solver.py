@@ -1,0 +1,202 @@
+"""`GpuSolvers`: the solvers of a graph's `FullBodyIK`, `ChainIK` and `LimitJoints` on the GPU; poses stay there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.gpu.buffers import Buffer, chunks, usage
+from marrow.gpu.clock import Clock
+from marrow.gpu.device import Device
+from marrow.gpu.ik_shader import (
+    FLOATS,
+    INTEGERS,
+    LANES,
+    OWN,
+    PASSES,
+    TABLES,
+    WORK,
+    WORKGROUP,
+    bindings,
+    ik_shader_text,
+)
+from marrow.graph.ik_steps import IkStep, fixed_fields, schedule, targets_of
+from marrow.ik.plan import TURN_WEIGHT
+from marrow.kernels.ik.rows import GIVEN
+
+if TYPE_CHECKING:
+    from marrow.gpu.memory import GpuMemory
+    from marrow.graph.control import GraphControl
+
+__all__ = ["GpuSolvers"]
+
+Array = NDArray[Any]
+SCRATCH = 1 << 28
+"""Bytes of a buffer in which a solver works, at most; more instances take turns."""
+STEP = 128
+"""Whole numbers from what the first round is told to what the second is: uniforms begin at multiples of 256 bytes."""
+FAR = 1e18
+HEAD = 4
+"""Words of an instance before its targets: its row, its update, the seconds since the one before, its weight."""
+
+
+class GpuSolvers:
+    """The solvers of one crowd, each made when its node is met first. `double` says whether what is not in lanes is in
+    float64."""
+
+    def __init__(self, device: Device, *, double: bool) -> None:
+        self.device, self.double = device, double
+        self.in_software = False
+        """Whether to solve here also where the CPU stands in for a GPU: its own kernels are faster, and there at once."""
+        self.timer: Clock | None = None
+        """Times the passes, where it is set, under the name `ik`."""
+        self._made: WeakKeyDictionary[IkStep, _GpuSolver] = WeakKeyDictionary()
+
+    def solve(
+        self,
+        memory: GpuMemory,
+        control: GraphControl,
+        step: IkStep,
+        instances: Array,
+        weights: Array,
+        at: int,
+    ) -> bool:
+        """Solves for instances whose poses lie in `memory` from column `at` on; False where the CPU has to: it stands in
+        for the GPU, or the GPU has no room for what one group of instances takes."""
+        if self.device.adapter.is_software and not self.in_software:
+            return False
+        solver = self._made.get(step)
+        if solver is None:
+            solver = self._made[step] = _GpuSolver(self.device, step, self.double)
+        if not solver.most:
+            return False
+        solver.solve(memory, control, step, instances, weights, at, self.timer)
+        return True
+
+
+class _GpuSolver:
+    """One of them: its tables, and the buffers it works in."""
+
+    def __init__(self, device: Device, step: IkStep, double: bool) -> None:
+        self.device, solver = device, step.solver
+        assert solver is not None
+        fields: dict[str, Any] = {**solver.fixed, **fixed_fields(step)}
+        cold, warm, inner = schedule(step)
+        steps = {name: np.concatenate([cold[name], warm[name]]) for name in cold}
+        sizes = {
+            "nodes": len(solver.tree.joints), "effectors": len(solver.effectors), "joints_all": len(solver.skeleton),
+            "turns": len(step.targets.turning), "takes": len(step.targets.used), "steps": len(steps["fades"]),
+            "over_floors": len(solver.floor),
+        }  # fmt: skip
+        numbers: dict[str, Any] = {**fields, **sizes, "cold": len(cold["fades"]), "cold_inner": inner}
+        numbers |= {
+            "body": solver.tree.size,
+            "weight": TURN_WEIGHT,
+            "record": HEAD + GIVEN * sizes["effectors"],
+        }
+        words, at = [], 0
+        for name, (letter, *_) in TABLES.items():
+            table = np.ascontiguousarray({**fields, **steps}[name], np.float32 if letter == "f" else np.int32)
+            numbers[f"{name}_at"] = at
+            words.append(table.reshape(-1).view(np.int32))
+            at += len(words[-1])
+        room = 0
+        for name, (of, width) in (WORK | OWN).items():
+            numbers[f"{name}_at"] = room
+            room += LANES * width * (sizes[of] if of else 1)
+        self.tables = Buffer.of(device, np.concatenate([*words, np.zeros(1, np.int32)]), label="solver")
+        self.room = numbers["room"] = room
+        self.most = LANES * (min(SCRATCH, device.max_binding) // (4 * room))
+        """Instances that are solved for at once, at most."""
+        self.most = min(
+            self.most, device.max_binding // (4 * numbers["record"]), WORKGROUP * device.max_workgroups
+        )
+        self.told = np.zeros((2, STEP), np.int32)
+        end = len(INTEGERS)
+        self.told[:, :end] = [numbers.get(name, 0) for name in INTEGERS]
+        self.told.view(np.float32)[:, end : end + len(FLOATS)] = [numbers[name] for name in FLOATS]
+        self.told[1, INTEGERS.index("again")] = 1
+        self.batch = Buffer(device, self.told.nbytes, label="solver batch", flags=usage("uniform"))
+        self.records = Buffer(device, 4, label="targets")
+        self.scratch = Buffer(device, 4, label="solver room")
+        self.double = double
+        self._bound: dict[int, tuple[list[Any], list[tuple[Any, Any]]]] = {}
+
+    def solve(
+        self,
+        memory: GpuMemory,
+        control: GraphControl,
+        step: IkStep,
+        instances: Array,
+        weights: Array,
+        at: int,
+        timer: Clock | None,
+    ) -> None:
+        own = {
+            "columns": memory.shape[1],
+            "Jp": control.compiled.bank.layout.joints,
+            "at": at,
+            "kept": step.kept,
+        }
+        for name, value in own.items():
+            self.told[:, INTEGERS.index(name)] = value
+        records = self._listed(control, step, instances, weights)
+        per_page = memory.pages.per_page
+        for first, last, page in memory.pages:
+            low, high = np.searchsorted(instances, (first, min(last, first + per_page))).tolist()
+            for begin, end in chunks(high - low, self.most):
+                part = records[low + begin : low + end]
+                part[:, 0] -= first
+                self._run(part, page, timer)
+
+    def _listed(self, control: GraphControl, step: IkStep, instances: Array, weights: Array) -> Array:
+        """What is handed over for each instance, `(n, record)`."""
+        targets, state = targets_of(control, step, instances), control.state.instances
+        out = np.empty((len(instances), HEAD + targets[0].size if len(targets) else HEAD), np.int32)
+        out[:, 0], out[:, 1] = instances, state["stamp"][instances]
+        numbers = out.view(np.float32)
+        numbers[:, 2], numbers[:, 3] = state["since"][instances], weights
+        # What is far beyond float32 is as far away there; infinity and NaN stay what they are.
+        np.clip(targets, -FAR, FAR, out=targets, where=np.isfinite(targets))
+        numbers[:, HEAD:] = targets.reshape(len(instances), -1)
+        return out
+
+    def _run(self, records: Array, page: Buffer, timer: Clock | None) -> None:
+        """Solves for instances on one page of memory."""
+        device, count = self.device, len(records)
+        self.told[:, INTEGERS.index("count")] = count
+        self.records.write(records, keep=False)
+        self.scratch.reserve(4 * self.room * -(-count // LANES))
+        self.batch.write(self.told)
+        with device.guard("inverse kinematics"):
+            encoder = device.raw.create_command_encoder()
+            work = encoder.begin_compute_pass(**({} if timer is None else timer.writes("ik")))
+            for pipeline, group in self._groups(page):
+                work.set_pipeline(pipeline)
+                work.set_bind_group(0, group)
+                work.dispatch_workgroups(-(-count // WORKGROUP))
+            work.end()
+            if timer is not None:
+                timer.finish(encoder)
+            device.raw.queue.submit([encoder.finish()])
+
+    def _groups(self, page: Buffer) -> list[tuple[Any, Any]]:
+        """The pipelines and bind groups of an update, one after the other."""
+        device = self.device
+        buffers = {"tables": self.tables, "records": self.records, "memory": page, "scratch": self.scratch}
+        now = [self.batch.raw, *(buffer.raw for buffer in buffers.values())]
+        kept = self._bound.get(id(page))
+        if kept is None or any(a is not b for a, b in zip(kept[0], now)):
+            views = {name: (b.raw, 0, min(b.size, device.max_binding)) for name, b in buffers.items()}
+            groups = []
+            for again in range(2):
+                views["batch"] = (self.batch.raw, 4 * STEP * again, 4 * STEP)
+                for part in PASSES:
+                    text = ik_shader_text(part, double=self.double)
+                    pipeline = device.compute_pipeline(text, label=f"inverse kinematics: {part}")
+                    groups.append((pipeline, device.bind(pipeline, [views[name] for name in bindings(part)])))
+            kept = self._bound[id(page)] = (now, groups)
+        return kept[1]
