@@ -287,7 +287,7 @@ def test_functions_of_a_graph_see_poses_and_change_them(device):
     go_on(cpu, mine, gpu.Crowd(mine, device=device))
 
 
-def test_full_body_ik_is_solved_on_the_cpu_and_goes_on_there(device):
+def test_full_body_ik_goes_on_from_where_it_was(device):
     world = operations.World(1)
     names, clip = world.character.skeleton.names, next(iter(world.character.clips))
     graph = Graph(

@@ -65,7 +65,7 @@ OWN = {
 }  # fmt: skip
 """The same of what the CPU has in arrays of all instances."""
 INTEGERS = (
-    "count", "room", "columns", "record", "centre", "Jp", "at", "kept", "state", "mover", "keeps", "cold", "again",
+    "count", "room", "columns", "centre", "Jp", "at", "kept", "state", "mover", "keeps", "cold", "again",
     *SIZES,
     *(f"{name}_at" for name in (*TABLES, *WORK, *OWN)),
 )  # fmt: skip
@@ -73,8 +73,8 @@ FLOATS = (
     "size", "damping", "turn_weight", "hips", "limit_weight", "floor_weight", "most_turn", "left", "jump", "body", "weight",
     "cold_inner",
 )  # fmt: skip
-"""What a dispatch is told: the instances of the batch, the numbers of a group, of a row of memory and of a record, and the
-fields of the structs of the kernels."""
+"""What a dispatch is told: the instances of the batch, the numbers of a group and of a row of memory, and the fields of
+the structs of the kernels."""
 PASSES: dict[str, tuple[Callable[..., Any], tuple[type, ...], str]] = {
     "take": (take_row, (IkRows, IkWork, IkProgress), "lane"),
     "solve": (solve_row, (IkWork, IkProgress), ""),
@@ -82,7 +82,7 @@ PASSES: dict[str, tuple[Callable[..., Any], tuple[type, ...], str]] = {
 }
 """The function of each pass, its structs, and what it is handed besides."""
 _RECORD = {"rows": ("i", 0), "stamps": ("i", 1), "since": ("f", 2), "weights": ("f", 3)}
-"""The beginning of what comes for each instance; then come its targets."""
+"""What comes for each instance, all of them; then come their targets."""
 
 
 def _read(letter: str, text: str) -> str:
@@ -118,14 +118,14 @@ def _world() -> World:
     arrays |= {name: record(*what) for name, what in _RECORD.items()}
     arrays["targets"] = WgslField(
         "f",
-        f"bitcast<f32>(records[record + {len(_RECORD)} + {{}}])".format,
+        "bitcast<f32>(records[targets + {}])".format,
         ("1", "batch.effectors", "14"),
     )
     arrays["memory"] = WgslField("f", "memory[{}]".format, ("batch.count", "batch.columns"))
     constants = {name: f"batch.{name}" for name in INTEGERS} | {
         name: f"real(batch.{name})" for name in FLOATS
     }
-    reserved = frozenset(("lane", "room", "record", *BINDINGS))
+    reserved = frozenset(("lane", "room", "record", "targets", *BINDINGS))
     return World(arrays, constants, barrier="", reserved=reserved, lane="lane")
 
 
@@ -135,7 +135,8 @@ fn main(@builtin(global_invocation_id) index: vec3<u32>) {
   if (n >= batch.count) { return; }
   lane = n % 16;
   room = n / 16 * batch.room;
-  record = n * batch.record;
+  record = 4 * n;
+  targets = 4 * batch.count + 14 * batch.effectors * n;
   {call};
 }"""
 
@@ -147,14 +148,14 @@ def bindings(part: str) -> tuple[str, ...]:
 
 @cache
 def ik_shader_text(part: str, *, double: bool) -> str:
-    """The shader of a pass as WGSL; what is not in lanes is in float64 where `double`."""
+    """The shader of a pass as WGSL; poses are brought into lanes and back in float64 where `double`."""
     printer = WgslPrinter(_world())
     function, structs, given = PASSES[part]
     name = printer.root(function, [*map(kind_of, structs), *([INTEGER] if given else [])])
     members = [f"  {name}: i32,\n" for name in INTEGERS] + [f"  {name}: f32,\n" for name in FLOATS]
     lines = [
         "// Inverse kinematics of whole bodies: written by marrow.gpu.ik_shader from the kernels in marrow.kernels.ik.",
-        f"alias real = {'f64' if double else 'f32'};",
+        f"alias real = {'f64' if double and IkRows in structs else 'f32'};",
         f"const WORKGROUP = {WORKGROUP};",
         f"struct Batch {{\n{''.join(members)}}}",
         "@group(0) @binding(0) var<uniform> batch: Batch;",
@@ -163,5 +164,5 @@ def ik_shader_text(part: str, *, double: bool) -> str:
     for number, buffer in enumerate(bindings(part)[1:], 1):
         access, kind = kinds.get(buffer, ("read", "i32"))
         lines.append(f"@group(0) @binding({number}) var<storage, {access}> {buffer}: array<{kind}>;")
-    lines += [f"var<private> {name}: i32;" for name in ("lane", "room", "record")]
+    lines += [f"var<private> {name}: i32;" for name in ("lane", "room", "record", "targets")]
     return "\n".join([*lines, printer.text().rstrip(), _MAIN.replace("{call}", f"{name}({given})")]) + "\n"

@@ -26,6 +26,7 @@ from marrow.gpu.ik_shader import (
 from marrow.graph.ik_steps import IkStep, fixed_fields, schedule, targets_of
 from marrow.ik.plan import TURN_WEIGHT
 from marrow.kernels.ik.rows import GIVEN
+from marrow.kernels.jobs import worth
 
 if TYPE_CHECKING:
     from marrow.gpu.memory import GpuMemory
@@ -38,9 +39,10 @@ SCRATCH = 1 << 28
 """Bytes of a buffer in which a solver works, at most; more instances take turns."""
 STEP = 128
 """Whole numbers from what the first round is told to what the second is: uniforms begin at multiples of 256 bytes."""
-FAR = 1e18
 HEAD = 4
-"""Words of an instance before its targets: its row, its update, the seconds since the one before, its weight."""
+"""Words of an instance beside its targets: its row, its update, the seconds since the one before, its weight."""
+SECONDS = 2e-7
+"""About what looking up the targets of an instance takes."""
 
 
 class GpuSolvers:
@@ -92,11 +94,7 @@ class _GpuSolver:
             "over_floors": len(solver.floor),
         }  # fmt: skip
         numbers: dict[str, Any] = {**fields, **sizes, "cold": len(cold["fades"]), "cold_inner": inner}
-        numbers |= {
-            "body": solver.tree.size,
-            "weight": TURN_WEIGHT,
-            "record": HEAD + GIVEN * sizes["effectors"],
-        }
+        numbers |= {"body": solver.tree.size, "weight": TURN_WEIGHT}
         words, at = [], 0
         for name, (letter, *_) in TABLES.items():
             table = np.ascontiguousarray({**fields, **steps}[name], np.float32 if letter == "f" else np.int32)
@@ -109,11 +107,12 @@ class _GpuSolver:
             room += LANES * width * (sizes[of] if of else 1)
         self.tables = Buffer.of(device, np.concatenate([*words, np.zeros(1, np.int32)]), label="solver")
         self.room = numbers["room"] = room
-        self.most = LANES * (min(SCRATCH, device.max_binding) // (4 * room))
-        """Instances that are solved for at once, at most."""
+        record = 4 * (HEAD + GIVEN * sizes["effectors"])
         self.most = min(
-            self.most, device.max_binding // (4 * numbers["record"]), WORKGROUP * device.max_workgroups
-        )
+            LANES * (min(SCRATCH, device.max_binding) // (4 * room)), device.max_binding // record,
+            WORKGROUP * device.max_workgroups,
+        )  # fmt: skip
+        """Instances that are solved for at once, at most."""
         self.told = np.zeros((2, STEP), np.int32)
         end = len(INTEGERS)
         self.told[:, :end] = [numbers.get(name, 0) for name in INTEGERS]
@@ -143,38 +142,31 @@ class _GpuSolver:
         }
         for name, value in own.items():
             self.told[:, INTEGERS.index(name)] = value
-        records = self._listed(control, step, instances, weights)
-        per_page = memory.pages.per_page
-        for first, last, page in memory.pages:
-            low, high = np.searchsorted(instances, (first, min(last, first + per_page))).tolist()
+        heads, state = np.empty((len(instances), HEAD), np.int32), control.state.instances
+        heads[:, 0], heads[:, 1] = instances, state["stamp"][instances]
+        heads.view(np.float32)[:, 2], heads.view(np.float32)[:, 3] = state["since"][instances], weights
+        workers = worth(len(instances) * SECONDS, control.threads)
+        targets = targets_of(control, step, instances, workers, single=True)
+        for number, (first, last, page) in enumerate(memory.pages):
+            low, high = np.searchsorted(instances, (first, last)).tolist()
+            heads[low:high, 0] -= first
             for begin, end in chunks(high - low, self.most):
-                part = records[low + begin : low + end]
-                part[:, 0] -= first
-                self._run(part, page, timer)
+                part = slice(low + begin, low + end)
+                self._run(heads[part], targets[part], number, page, timer)
 
-    def _listed(self, control: GraphControl, step: IkStep, instances: Array, weights: Array) -> Array:
-        """What is handed over for each instance, `(n, record)`."""
-        targets, state = targets_of(control, step, instances), control.state.instances
-        out = np.empty((len(instances), HEAD + targets[0].size if len(targets) else HEAD), np.int32)
-        out[:, 0], out[:, 1] = instances, state["stamp"][instances]
-        numbers = out.view(np.float32)
-        numbers[:, 2], numbers[:, 3] = state["since"][instances], weights
-        # What is far beyond float32 is as far away there; infinity and NaN stay what they are.
-        np.clip(targets, -FAR, FAR, out=targets, where=np.isfinite(targets))
-        numbers[:, HEAD:] = targets.reshape(len(instances), -1)
-        return out
-
-    def _run(self, records: Array, page: Buffer, timer: Clock | None) -> None:
-        """Solves for instances on one page of memory."""
-        device, count = self.device, len(records)
+    def _run(self, heads: Array, targets: Array, number: int, page: Buffer, timer: Clock | None) -> None:
+        """Solves for instances on one page of memory, and its number."""
+        device, count = self.device, len(heads)
         self.told[:, INTEGERS.index("count")] = count
-        self.records.write(records, keep=False)
+        self.records.reserve(heads.nbytes + targets.nbytes)
+        self.records.write(heads)
+        self.records.write(targets, heads.nbytes)
         self.scratch.reserve(4 * self.room * -(-count // LANES))
         self.batch.write(self.told)
         with device.guard("inverse kinematics"):
             encoder = device.raw.create_command_encoder()
             work = encoder.begin_compute_pass(**({} if timer is None else timer.writes("ik")))
-            for pipeline, group in self._groups(page):
+            for pipeline, group in self._groups(number, page):
                 work.set_pipeline(pipeline)
                 work.set_bind_group(0, group)
                 work.dispatch_workgroups(-(-count // WORKGROUP))
@@ -183,12 +175,12 @@ class _GpuSolver:
                 timer.finish(encoder)
             device.raw.queue.submit([encoder.finish()])
 
-    def _groups(self, page: Buffer) -> list[tuple[Any, Any]]:
+    def _groups(self, number: int, page: Buffer) -> list[tuple[Any, Any]]:
         """The pipelines and bind groups of an update, one after the other."""
         device = self.device
         buffers = {"tables": self.tables, "records": self.records, "memory": page, "scratch": self.scratch}
         now = [self.batch.raw, *(buffer.raw for buffer in buffers.values())]
-        kept = self._bound.get(id(page))
+        kept = self._bound.get(number)
         if kept is None or any(a is not b for a, b in zip(kept[0], now)):
             views = {name: (b.raw, 0, min(b.size, device.max_binding)) for name, b in buffers.items()}
             groups = []
@@ -198,5 +190,5 @@ class _GpuSolver:
                     text = ik_shader_text(part, double=self.double)
                     pipeline = device.compute_pipeline(text, label=f"inverse kinematics: {part}")
                     groups.append((pipeline, device.bind(pipeline, [views[name] for name in bindings(part)])))
-            kept = self._bound[id(page)] = (now, groups)
+            kept = self._bound[number] = (now, groups)
         return kept[1]

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.ik.plan import TURN_WEIGHT
+from marrow.ik import plan
 from marrow.kernels.ik.row_solver import REACHED, TURNED, IkRest, come_to_rest
 from marrow.kernels.ik.rows import (
     GIVEN,
     TICK,
     IkGiven,
+    IkHandedOver,
     IkRows,
+    hand_over_targets,
     look_up_targets,
     put_solved,
     state_size,
@@ -169,18 +171,23 @@ def schedule(step: IkStep) -> tuple[dict[str, Array], dict[str, Array], float]:
     """What the solver is told for each step from the pose, and from where it ended; and by which factor joints begin
     inside their limits at the pose."""
     assert step.solver is not None
-    cold, inner = step.solver.schedule(step.steps, warm=not step.steps, kept=POSTURE)
-    return cold, step.solver.schedule(step.warm_steps, warm=True, kept=POSTURE)[0], inner
+    posture = step.solver.posture
+    cold, inner = plan.schedule(posture, step.steps, warm=not step.steps, kept=POSTURE)
+    return cold, plan.schedule(posture, step.warm_steps, warm=True, kept=POSTURE)[0], inner
 
 
-def targets_of(control: GraphControl, step: IkStep, instances: Array, workers: int = 1) -> Array:
-    """The targets of instances as they are at this moment `(n, E, GIVEN)`, those in the world seen from the instances."""
-    found, state = np.zeros((len(instances), len(step.targets.parts), GIVEN)), control.state
-    given = IkGiven(
+def targets_of(
+    control: GraphControl, step: IkStep, instances: Array, workers: int = 1, *, single: bool = False
+) -> Array:
+    """The targets of instances as they are at this moment `(n, E, GIVEN)`, those in the world seen from the instances; in
+    float32 where `single`."""
+    shape, state = (len(instances), len(step.targets.parts), GIVEN), control.state
+    found = np.zeros(shape, np.float32 if single else np.float64)
+    given = (IkHandedOver if single else IkGiven)(
         instances, state.values, control.compiled.tables.constants, state.place, step.targets.refs,
         step.targets.parts, step.targets.spaces, found,
     )  # fmt: skip
-    _spread(look_up_targets, given, len(instances), workers)
+    _spread(hand_over_targets if single else look_up_targets, given, len(instances), workers)
     return found
 
 
@@ -242,7 +249,7 @@ def _come_to_rest(
     before = _found(solver, here, 0, warm=True)
     rest = IkRest(
         room["out_rotation"][lost[:, None], joints], room["out_translation"][lost, mover], residuals, before,
-        solver.tree.size, TURN_WEIGHT,
+        solver.tree.size, plan.TURN_WEIGHT,
     )  # fmt: skip
     come_to_rest(work, rest, dt, 0, len(lost))
     room["out_rotation"][lost[:, None], joints] = here["out_rotation"][:, joints]

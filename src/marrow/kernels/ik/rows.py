@@ -38,7 +38,9 @@ __all__ = [
     "TURNED",
     "WORLD",
     "IkGiven",
+    "IkHandedOver",
     "IkRows",
+    "hand_over_targets",
     "look_up_targets",
     "put_row",
     "put_solved",
@@ -78,6 +80,19 @@ class IkGiven(NamedTuple):
     parts: i4[E]
     spaces: i4[E]
     targets: Out[f8[N, E, 14]]
+
+
+class IkHandedOver(NamedTuple):
+    """The same, for a GPU: in float32."""
+
+    instances: i8[N]
+    values: f8[ANY, ANY]
+    constants: f8[ANY]
+    place: f8[ANY, ANY]
+    refs: i4[E, 13]
+    parts: i4[E]
+    spaces: i4[E]
+    targets: Out[f4[N, E, 14]]
 
 
 class IkRows(NamedTuple):
@@ -183,6 +198,15 @@ def look_up_target(work, n, i, k):
 @kernel
 def look_up_targets(work: IkGiven, first: int, last: int) -> int:
     """The targets of the instances `first..last`."""
+    for n in range(first, last):
+        for k in range(len(work.parts)):
+            look_up_target(work, n, work.instances[n], k)
+    return last - first
+
+
+@kernel
+def hand_over_targets(work: IkHandedOver, first: int, last: int) -> int:
+    """The same for a GPU."""
     for n in range(first, last):
         for k in range(len(work.parts)):
             look_up_target(work, n, work.instances[n], k)
