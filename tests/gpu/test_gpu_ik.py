@@ -10,6 +10,7 @@ import marrow as mw
 from marrow import gpu
 from marrow.gpu import ik_solver
 from marrow.gpu.device import Device
+from marrow.gpu.ik_shader import PASSES, ik_shader_text
 from marrow.graph import ChainIK, FullBodyIK, Graph, IKEffector, LimitJoints, Parameter
 from marrow.ik import JointLimit, JointLimits
 
@@ -21,12 +22,12 @@ CLOSE = 1e-3
 """Of the character's size: joints that no target needs make much of last bits."""
 
 
-def pair(character, graph, count, device, **options):
+def pair(character, graph, count, device):
     """The same crowd on the CPU and on the GPU, whose shaders solve also where they run in software."""
     cpu, mine = (mw.Animator(character, graph, count=count) for _ in range(2))
-    crowd = gpu.Crowd(mine, device=device, **options)
+    crowd = gpu.Crowd(mine, device=device)
     solvers = mine.evaluation.evaluator.shared.solvers
-    solvers.in_software = True
+    solvers.enabled = True
     return cpu, mine, crowd, solvers
 
 
@@ -89,7 +90,7 @@ def test_random_bodies_with_limits_poles_rotations_and_a_warm_start(device, seed
 def test_a_crowd_with_jumps_weights_and_targets_out_of_reach(device):
     cpu, mine = (nodes.crowd_of(90) for _ in range(2))
     crowd = gpu.Crowd(mine, device=device)
-    mine.evaluation.evaluator.shared.solvers.in_software = True
+    mine.evaluation.evaluator.shared.solvers.enabled = True
     numbers = np.arange(90)
     for who in (cpu, mine):
         nodes.play(who, numbers)
@@ -116,10 +117,9 @@ def test_nothing_comes_back_from_the_gpu(device, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Device, "read", read)
         crowd.update(1 / 60)
-        solvers.in_software = not device.adapter.is_software
-        if device.adapter.is_software:  # the CPU's kernels need the poses there
-            with pytest.raises(AssertionError, match="read"):
-                crowd.update(1 / 60)
+        solvers.enabled = False  # the CPU's kernels need the poses there
+        with pytest.raises(AssertionError, match="read"):
+            crowd.update(1 / 60)
 
 
 def test_a_hand_is_where_its_target_is_by_plain_kinematics(device):
@@ -132,13 +132,12 @@ def test_a_hand_is_where_its_target_is_by_plain_kinematics(device):
     np.testing.assert_allclose(places, [nodes.HAND, (-0.1, 1.3, 0.4)], atol=1e-4)
 
 
-def test_a_chain_below_limited_joints_and_in_float32(device):
+def test_a_chain_below_limited_joints(device):
     beast = nodes.tail()
     limits = {"tail3": JointLimit(swing=0.3, twist=0.1), "tail6": JointLimit(swing=0.2)}
     chain = LimitJoints(ChainIK("still", "tail2", "tail8", "goal", weight="much"), limits)
     graph = Graph(chain, {"goal": Parameter("vector"), "much": Parameter(default=1.0)})
-    cpu, mine, crowd, solvers = pair(beast, graph, 3, device, precise=False)
-    assert not solvers.double
+    cpu, mine, crowd, _ = pair(beast, graph, 3, device)
     held = JointLimits.given(beast.skeleton, limits)
     for goal in ((0.5, 0.6, -0.7), (0.52, 0.6, -0.7), (-0.4, 0.3, -0.9)):
         for who in (cpu, mine):
@@ -147,6 +146,18 @@ def test_a_chain_below_limited_joints_and_in_float32(device):
         crowd.update(1 / 60)
         agree(cpu, crowd)
         assert held.excess(mine.pose).max() < 1e-4
+
+
+def test_the_shaders_are_in_float32_where_that_is_asked_for(device):
+    """They are compiled here and not run: in software that takes longest of all."""
+    people = mw.Animator(nodes.hero(), nodes.reaching(IKEffector("@left_hand", "hand")), count=1)
+    crowd = gpu.Crowd(people, device=device, precise=False)
+    assert not people.evaluation.evaluator.shared.solvers.double
+    crowd.release()
+    for part in PASSES:
+        text = ik_shader_text(part, double=False)
+        assert "alias real = f32;" in text and "f64" not in text
+        device.compute_pipeline(text)
 
 
 def test_targets_on_sockets_and_hostile_numbers(device):

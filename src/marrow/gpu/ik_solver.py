@@ -51,8 +51,8 @@ class GpuSolvers:
 
     def __init__(self, device: Device, *, double: bool) -> None:
         self.device, self.double = device, double
-        self.in_software = False
-        """Whether to solve here also where the CPU stands in for a GPU: its own kernels are faster, and there at once."""
+        self.enabled = not device.adapter.is_software
+        """Whether to solve here. Where the CPU stands in for a GPU, its own kernels are faster, and need no compiling."""
         self.timer: Clock | None = None
         """Times the passes, where it is set, under the name `ik`."""
         self._made: WeakKeyDictionary[IkStep, _GpuSolver] = WeakKeyDictionary()
@@ -68,7 +68,7 @@ class GpuSolvers:
     ) -> bool:
         """Solves for instances whose poses lie in `memory` from column `at` on; False where the CPU has to: it stands in
         for the GPU, or the GPU has no room for what one group of instances takes."""
-        if self.device.adapter.is_software and not self.in_software:
+        if not self.enabled:
             return False
         solver = self._made.get(step)
         if solver is None:
