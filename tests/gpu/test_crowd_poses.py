@@ -16,11 +16,13 @@ from marrow.gpu.memory import GpuMemory
 from marrow.gpu.pose_shader import ALONE
 from marrow.graph import (
     ClipNode,
+    FootPlacement,
     FullBodyIK,
     Function,
     Graph,
     IKEffector,
     Parameter,
+    RootMotion,
     State,
     StateMachine,
     Transition,
@@ -285,6 +287,23 @@ def test_functions_of_a_graph_see_poses_and_change_them(device):
     graph = Graph(Function(ClipNode(clip), "lift"))
     cpu, mine = (mw.Animator(world.character, graph, count=3, functions={"lift": lift}) for _ in range(2))
     go_on(cpu, mine, gpu.Crowd(mine, device=device))
+
+
+def test_feet_stand_on_ground_that_is_asked_for_on_the_cpu(device):
+    hero = mw.samples.mannequin()
+    cpu, mine = (
+        mw.Animator(hero, Graph(RootMotion(FootPlacement("walk"))), count=3, threads=1) for _ in range(2)
+    )
+    for who in (cpu, mine):
+        who.ground = lambda places: 0.15 * np.sin(2 * places[:, 0] + 3 * places[:, 1])
+        who.root.set([[0, 0, 0], [2, 0, 0], [4, 0, 1]])
+    crowd = gpu.Crowd(mine, device=device)
+    flat = mw.Animator(hero, Graph(RootMotion(ClipNode("walk"))))
+    for _ in range(5):
+        for who in (cpu, crowd, flat):
+            who.update(1 / 30)
+        agree(crowd.matrices, cpu.matrices)
+    assert np.abs(crowd.matrices - flat.matrices).max() > 0.05
 
 
 def test_full_body_ik_goes_on_from_where_it_was(device):
