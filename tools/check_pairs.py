@@ -8,6 +8,10 @@ found by its own rule, and the floor is at zero. One row a pair, the worst first
 - `drift`: how far a planted sole moves more than the source's heel or ball does, in mm
 - `legs`, `arms`: degrees between the bones of source and target, the 95th of 100 (and the median)
 - `bones`: the most that a bone of a leg changes its length
+- `body`: how deep the skin of all but the feet is under the floor, in mm, in the 95th of 100 frames
+- `meet`: where the source's hands are the nearest to each other, and under 0.2 m apart: how far the skins of the target's
+  hands are apart, in mm
+- `inside`: how deep hands are in the skin of trunk and head, in mm, in the 95th of 100 frames
 """
 
 from __future__ import annotations
@@ -59,6 +63,72 @@ def skinned(model: np.ndarray, parts: list[tuple[np.ndarray, ...]]) -> np.ndarra
             )
         out.append(total)
     return np.concatenate(out, axis=1)
+
+
+def normals(model: np.ndarray, character: mw.Character, joints: set[int]) -> np.ndarray:
+    """The normals `(T, V, 3)` of what `foot_skin` finds, turned by the joint that holds them the most."""
+    out = []
+    for mesh in character.meshes:
+        mine = np.isin(mesh.joint_list, list(joints))[mesh.joints]
+        picked = np.flatnonzero((mesh.weights * mine).sum(axis=1) > 0.5)
+        if len(picked):
+            most = np.argmax(mesh.weights[picked], axis=1)
+            local = mesh.joints[picked, most]
+            turn = model[:, mesh.joint_list[local], :, :3] @ mesh.inverse_bind[local][..., :3]
+            n = np.einsum("tvij,vj->tvi", turn, mesh.normals[picked])
+            out.append(n / np.maximum(np.linalg.norm(n, axis=-1, keepdims=True), 1e-12))
+    return np.concatenate(out, axis=1)
+
+
+def nearest(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of points `(T, A, 3)` the nearest of `(T, B, 3)`: which, and how far, `(T, A)`."""
+    far = np.linalg.norm(a[:, :, None] - b[:, None], axis=-1)
+    return far.argmin(axis=2), far.min(axis=2)
+
+
+def body(row: dict, tool: Retargeter, was: np.ndarray, here: np.ndarray, size: float) -> None:
+    """Floor under the whole skin, hands that meet, hands in the body."""
+    target, chains = tool.target_character, {c.name: c.target for c in tool.map}
+    below = target.skeleton.descendants
+    feet = {int(j) for s in SIDES for j in below(chains[f"{s}_leg"][2])}
+    some = np.unique(np.linspace(0, len(here) - 1, 120).round().astype(int))
+    rest = foot_skin(target, set(range(len(target.skeleton))) - feet)
+    if rest:
+        deep = np.maximum(-skinned(here[some], rest)[..., 1].min(axis=1), 0) * 1000 / size
+        row["body"], row["body most"] = float(np.percentile(deep, 95)), float(deep.max())
+    if any(len(c) < 3 for s in SIDES for c in (tool.map[f"{s}_arm"].source, chains[f"{s}_arm"])):
+        return
+    hands = [{int(j) for j in below(chains[f"{s}_arm"][2])} for s in SIDES]
+    parts = [foot_skin(target, h) for h in hands]
+    if not all(parts):
+        return
+    apart = np.linalg.norm(
+        was[:, tool.map["left_arm"].source[2]] - was[:, tool.map["right_arm"].source[2]], axis=-1
+    )
+    met = np.argsort(apart)[: max(len(apart) // 50, 1)]
+    if apart[met[0]] < 0.2 * size:
+        left, right = (skinned(here[met], p) for p in parts)
+        thin = [slice(None, None, max(p.shape[1] // 250, 1)) for p in (left, right)]
+        gap = nearest(left[:, thin[0]], right[:, thin[1]])[1].min(axis=1)
+        row["meet"] = float(np.median(gap)) * 1000 / size
+    core = {j for n in ("hips", "pelvis", "spine", "head") for j in chains.get(n, ())}
+    trunk = foot_skin(target, core)
+    if trunk:
+        few = some[::2]
+        skin, out = skinned(here[few], trunk), normals(here[few].astype(float), target, core)
+        step = slice(None, None, max(skin.shape[1] // 700, 1))
+        skin, out = skin[:, step], out[:, step]
+        deep = np.zeros(len(few))
+        for p in parts:
+            points = skinned(here[few], p)
+            points = points[:, :: max(points.shape[1] // 60, 1)]
+            which, far = nearest(points, skin)
+            at = np.take_along_axis(skin, which[..., None], 1)
+            n = np.take_along_axis(out, which[..., None], 1)
+            depth = -((points - at) * n).sum(-1)
+            depth = np.where(depth > 0.5 * far, depth, 0)
+            deep = np.maximum(deep, np.maximum(depth, 0).max(axis=1))
+        row["inside"] = float(np.percentile(deep, 95)) * 1000 / size
 
 
 def angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -153,6 +223,7 @@ def measure(source: mw.Character, clip: mw.Clip, target: mw.Character) -> dict[s
         deepest = np.max(sinks, axis=0) * 1000 / size
         row["sink"], row["sink most"] = float(np.percentile(deepest, 95)), float(deepest.max())
     row["drift"] = max(drifts) * 1000 / size
+    body(row, tool, was, here, size)
     row["us"] = spent / count * 1e6
     return row
 
@@ -204,6 +275,10 @@ def main() -> int:
         "arms",
         "arms median",
         "bones",
+        "body",
+        "body most",
+        "meet",
+        "inside",
         "us",
     ]
     rows.sort(key=lambda r: max(r["knee"] / 1.3, r.get("sink", 0) / 12, r["drift"] / 5), reverse=True)
@@ -214,7 +289,7 @@ def main() -> int:
             + "".join(f"{r.get(n, np.nan):12.3g}" for n in names)
         )
     for n in names:
-        v = [r[n] for r in rows if n in r]
+        v = [r[n] for r in rows if n in r] or [np.nan]
         print(f"{n:>12}: median {np.median(v):.3g}, 90 %: {np.percentile(v, 90):.3g}, most {max(v):.3g}")
     good = [r["knee"] <= 1.3 and r.get("sink", 0) <= 12 and r["drift"] <= 5 for r in rows]
     print(f"{sum(good)} of {len(good)} pairs within: knees 1.3, sink 12 mm, drift 5 mm")

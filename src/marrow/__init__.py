@@ -61,7 +61,15 @@ if TYPE_CHECKING:
     from marrow.io import load, save
     from marrow.io.lint import Mended, mend
     from marrow.io.motion_arrays.live import LivePoses, live
-    from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
+    from marrow.motion import (
+        BoneMap,
+        Retargeter,
+        RetargetProfile,
+        blend,
+        retarget,
+        retarget_profile,
+        sample_clips,
+    )
     from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
     from marrow.scene import Actor, Camera, DirectionalLight, Environment, PointLight, Scene, SpotLight
@@ -99,6 +107,7 @@ _LATE = {
     "ResamplingError": "marrow.animation.resampling",
     "RootMotionDelta": "marrow.graph",
     "BoneMap": "marrow.motion",
+    "RetargetProfile": "marrow.motion",
     "Retargeter": "marrow.motion",
     "SampledClip": "marrow.animation.resampling",
     "LivePoses": "marrow.io.motion_arrays.live",
@@ -120,6 +129,7 @@ _LATE = {
     "mend": "marrow.io.lint",
     "motion": "marrow.motion",
     "retarget": "marrow.motion",
+    "retarget_profile": "marrow.motion",
     "sample_clips": "marrow.motion",
     "samples": "marrow.samples",
     "save": "marrow.io",
@@ -167,6 +177,7 @@ __all__ = [
     "Report",
     "ReportLine",
     "ResamplingError",
+    "RetargetProfile",
     "Retargeter",
     "RootMotionDelta",
     "SampledClip",
@@ -207,6 +218,7 @@ __all__ = [
     "render_video",
     "rendering",
     "retarget",
+    "retarget_profile",
     "sample_clips",
     "samples",
     "save",

@@ -385,6 +385,27 @@ def test_motion_is_put_on_a_character(tmp_path, monkeypatch):
     np.testing.assert_allclose(row["positions"], tall.to_model(pose)[..., 3], atol=1e-5)
 
 
+def test_a_retarget_profile_beside_the_character_is_used_and_counts(tmp_path):
+    """Its arms stay as they rest; when the profile goes, what was built with it is not kept."""
+    tall = body(1.5)
+    mw.save(mw.Character(tall, name="tall"), tmp_path / "tall.marrow")
+    small = body()
+    mw.save(mw.Character(small, clips=[motion(small, 4, 60)]), tmp_path / "take.bvh")
+    profile = tmp_path / "tall.retarget.json"
+    arm = mw.motion.find_rig(tall).joint("left_arm")
+    mw.RetargetProfile(chains={"left_arm": mw.motion.ChainProfile(fk=0.0)}).save(profile)
+    options = {"character": tmp_path / "tall.marrow", "features": "rotations", "split": 1, "workers": 0}
+    turns = []
+    for _ in range(2):
+        row = dataset.build(tmp_path / "take.bvh", tmp_path / "out", **options)["train"][0]
+        turns.append(np.ptp(row["rotations"][:, arm], axis=0).max())
+        profile.unlink(missing_ok=True)
+    assert turns[0] < 1e-5 and turns[1] > 0.05
+    profile.write_text("{}")
+    with pytest.raises(mw.motion.RetargetError, match="is no retarget profile"):
+        dataset.build(tmp_path / "take.bvh", tmp_path / "out", **options)
+
+
 def test_storage_behind_a_url(clips, reference):
     fsspec = needed("fsspec")
     place = "memory://sets/one"

@@ -11,7 +11,7 @@ from marrow import gpu
 from marrow.gpu import ik_solver
 from marrow.gpu.device import Device
 from marrow.gpu.ik_shader import PASSES, ik_shader_text
-from marrow.graph import ChainIK, FullBodyIK, Graph, IKEffector, LimitJoints, Parameter
+from marrow.graph import ChainIK, FullBodyIK, Graph, IKEffector, IKFloor, LimitJoints, Parameter
 from marrow.ik import JointLimit, JointLimits
 
 sys.path += [str(Path(__file__).resolve().parents[1] / name) for name in ("graph", "ik")]
@@ -203,6 +203,38 @@ def test_what_is_kept_goes_on_after_a_snapshot_and_as_instances_come_and_go(devi
     for who in (cpu, mine):
         who.update(1 / 60)
     np.testing.assert_allclose(mine.pose.rotation, cpu.pose.rotation, atol=1e-3)
+
+
+def test_slow_updates_are_solved_tick_by_tick(device):
+    cpu, mine, crowd, _ = pair(nodes.hero(), nodes.reaching(IKEffector("@left_hand", "hand")), 4, device)
+    for k in range(4):
+        for who in (cpu, mine):
+            who["hand"] = np.add(nodes.HAND, (0.0, -0.04 * k, 0.1 * k))
+        seconds = np.array([1 / 60, 0.1, 0.3, 1.0])
+        cpu.update(seconds)
+        crowd.update(seconds)
+        agree(cpu, crowd)
+
+
+def test_joints_stay_above_floors(device):
+    """A floor pushes at what nothing else holds: where that ends hangs on last bits, on the CPU too."""
+    floor = (IKFloor(("@left_hand", "@right_hand"), height="table", space="world"),)
+    graph = nodes.reaching(
+        IKEffector("@left_hand", "hand"), floor=floor, parameters={"table": Parameter(default=0.0)}
+    )
+    cpu, mine, crowd, _ = pair(nodes.hero(), graph, 4, device)
+    table = np.array([0.0, 1.05, 1.1, 1.15])
+    for who in (cpu, mine):
+        who.root.set(translation=[[0, 0.1 * n, 0] for n in range(4)])
+        who["table"] = table
+    for _ in range(3):
+        cpu.update(1 / 30)
+        crowd.update(1 / 30)
+        np.testing.assert_allclose(crowd.matrices, cpu.matrices, atol=0.05)
+        hands = [mine.character.skeleton.index(f"@{side}_hand") for side in ("left", "right")]
+        heights = mine.model_matrices[:, :, 1, 3][:, hands] + 0.1 * np.arange(4)[:, None]
+        assert (heights > table[:, None] - 2e-3).all()
+        np.testing.assert_allclose(heights[:, 0], nodes.HAND[1] + 0.1 * np.arange(4), atol=1e-3)
 
 
 def test_instances_take_turns_where_there_is_little_room(device, monkeypatch):

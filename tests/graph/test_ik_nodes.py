@@ -9,7 +9,7 @@ import pytest
 import marrow as mw
 from marrow.cli.app import run
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.graph import ChainIK, FullBodyIK, Graph, IKEffector, LayerBlend, LimitJoints, Parameter
+from marrow.graph import ChainIK, FullBodyIK, Graph, IKEffector, IKFloor, LayerBlend, LimitJoints, Parameter
 from marrow.graph.compiler import check_standalone
 from marrow.graph.description import from_json, to_json
 from marrow.ik import JointLimit, JointLimits
@@ -220,16 +220,35 @@ def test_what_is_shown_does_not_depend_on_who_looks():
     np.testing.assert_array_equal(a.pose.rotation, b.pose.rotation)
 
 
-def test_rates_agree_once_settled():
-    source, poses = mw.graph.PoseNode("idle", 0.2), []
-    for rate, seconds in ((10.0, 40.0), (60.0, 7.0), (240.0, 7.0)):
+def test_rates_agree_while_the_body_settles():
+    """From 10 to 240 updates a second: the same poses at the same times, and the hand at its target all along."""
+    source, seen = mw.graph.PoseNode("idle", 0.2), {}
+    for rate in (10, 25, 240):
         one = mw.Animator(hero(), reaching(IKEffector("@left_hand", "hand"), source=source))
-        for _ in range(round(rate * seconds)):
+        for k in range(1, 4 * rate + 1):
             one.update(1 / rate)
-        poses.append(one.pose.rotation.astype(float))
-        assert np.abs(frames(one.pose, "@left_hand")[0] - HAND).max() < 1e-4
-    for other in poses[:2]:
-        assert angle(other, poses[2]).max() < np.radians(1.0)
+            if k % rate == 0:
+                seen[rate, k // rate] = one.pose.rotation.astype(float)
+                assert np.abs(frames(one.pose, "@left_hand")[0] - HAND).max() < 1e-4
+    assert angle(seen[240, 4], seen[240, 1]).max() > np.radians(4)  # it does settle
+    for (_, second), pose in seen.items():
+        assert angle(pose, seen[240, second]).max() < np.radians(1)
+
+
+@pytest.mark.parametrize("limits", [None, "clips"])
+def test_a_far_target_at_48_metres_a_second_neither_shakes_nor_flips_joints(limits):
+    """It circles 3 m away, 0.8 m from one update to the next: each update it is somewhere else for the solver."""
+    one = mw.Animator(hero(), reaching(IKEffector("@left_hand", "hand"), limits=limits))
+    before, fastest = None, []
+    for k in range(40):
+        turn = 48 / 3 * k / 60
+        one["hand"] = (3 * np.cos(turn), 1.2, 3 * np.sin(turn))
+        one.update(1 / 60)
+        pose = one.pose.rotation.astype(float)
+        if before is not None:
+            fastest.append(angle(before, pose).max() * 60)
+        before = pose
+    assert max(fastest) < 4.0  # radians a second; 3 of them for reaching, the rest is the clip's
 
 
 def test_a_target_that_went_away_and_came_back_leaves_nothing_behind():
@@ -280,6 +299,57 @@ def test_a_body_stretches_towards_what_is_far_away_and_stays_calm():
         before = one.pose.rotation.astype(float)
         one.update(1e-3)
         assert angle(before, one.pose.rotation.astype(float)).max() < np.radians(1.0)
+
+
+def lowest(one, joint, seconds=1.0):
+    """How low a joint gets while a target pulls it, once it is there, and how fast it still moves."""
+    heights = []
+    for _ in range(round(60 * seconds)):
+        one.update(1 / 60)
+        heights.append(frames(one.pose, joint)[0][1])
+    return min(heights), abs(heights[-1] - heights[-2])
+
+
+def test_hands_stay_above_a_floor_that_their_target_is_below():
+    low = {"hand": Parameter("vector", (0.4, -0.3, 0.4))}
+    sunk, _ = lowest(
+        mw.Animator(hero(), reaching(IKEffector("@left_hand", "hand"), parameters=low)), "@left_hand"
+    )
+    assert sunk < 0.0
+    floor = IKFloor(("@left_hand", "@head"), height=0.25)
+    one = mw.Animator(hero(), reaching(IKEffector("@left_hand", "hand"), parameters=low, floor=(floor,)))
+    held, speed = lowest(one, "@left_hand")
+    assert held > 0.245 and speed < 1e-3
+    assert frames(one.pose, "@left_hand")[0][1] < 0.26  # it lies on the floor
+    # The same plane in the world, for one who stands a metre higher; a point below the joint; tilted, by a parameter.
+    world = IKFloor("@left_hand", height=1.25, space="world", point=(0.0, 0.0, 0.0))
+    one = mw.Animator(hero(), reaching(IKEffector("@left_hand", "hand"), parameters=low, floor=(world,)))
+    one.root.set(
+        translation=(3.0, 1.0, -2.0), rotation=quaternion.from_axis_angle(np.array([0.0, 1, 0]), 0.7)
+    )
+    assert lowest(one, "@left_hand")[0] > 0.245
+
+
+def test_a_floor_tilts_and_rises_with_its_parameters():
+    given = {
+        "hand": Parameter("vector", (0.4, 0.0, 0.4)),
+        "up": Parameter("vector", (0, 2, 0)),
+        "h": Parameter(),
+    }
+    floor = IKFloor("@left_hand", normal="up", height="h")
+    one = mw.Animator(hero(), reaching(IKEffector("@left_hand", "hand"), parameters=given, floor=(floor,)))
+    for normal, height in (
+        ((0, 2, 0), 0.2),
+        ((0.3, 1, 0), 0.3),
+        ((0, 0, -1.0), -0.2),
+        ((0.0, 0.0, 0.0), 9.0),
+    ):
+        one["up"], one["h"] = normal, height
+        lowest(one, "@left_hand", 0.7)
+        size = np.linalg.norm(normal)
+        if size:
+            assert np.dot(normal, frames(one.pose, "@left_hand")[0]) / size > height - 0.005
+        assert np.isfinite(one.matrices).all()
 
 
 def test_an_effector_on_the_root_moves_the_body():
@@ -358,6 +428,7 @@ def every_kind():
             IKEffector("@head", aim="hand", aim_strength=0.5, axis=(0, 0, 1)),
             *FEET,
         ),
+        floor=(IKFloor("@left_hand", height="grip", space="world"),),
         hips="pinned",
         stiffness={"@spine": 4.0},
         limits={"@left_lower_leg": knee},
@@ -393,6 +464,10 @@ def test_a_graph_with_all_three_goes_through_json_and_is_checked_without_a_body(
         (Graph(FullBodyIK("idle", FEET, limits={"fin": JointLimit(swing=1.0)})), "fin"),
         (Graph(FullBodyIK("idle", FEET, limits={"@head": JointLimit(swing=90.0)})), r"root\.limits"),
         (Graph(FullBodyIK("idle", FEET, steps=0)), r"root\.steps"),
+        (Graph(FullBodyIK("idle", FEET, floor=(IKFloor("fin"),))), r"root\.floor\[0\]"),
+        (Graph(FullBodyIK("idle", FEET, floor=(IKFloor(()),))), r"root\.floor\[0\]\.joints"),
+        (Graph(FullBodyIK("idle", FEET, floor=(IKFloor("@head", normal=(0, 0, 0)),))), "direction"),
+        (Graph(FullBodyIK("idle", FEET, floor=(IKFloor("@head", space="moon"),))), "moon"),
         (Graph(FullBodyIK("idle", (IKEffector("@head", soft=2.0),))), r"root\.effectors\[0\]"),
         (Graph(ChainIK("idle", "@head", "@left_foot", HAND)), "not above"),
         (Graph(LimitJoints("idle", {})), r"root\.limits"),

@@ -148,3 +148,16 @@ def test_a_four_legged_body_pitches_with_the_slope_and_keeps_its_feet_on_it(degr
     )
     nose = np.degrees(np.arctan2(joints[0, 1, 2], joints[0, 2, 2]))
     np.testing.assert_allclose(nose, degrees, atol=1.5)
+
+
+def test_legs_whose_frames_are_kept_are_solved_as_others(monkeypatch):
+    def seen():
+        animator = mw.Animator(HERO, Graph(RootMotion(FootPlacement(FootLock("walk")))))
+        animator.ground = terrain.slope(12)
+        return [animator.update(1 / 20) or animator.model_matrices for _ in range(12)]
+
+    kept = seen()
+    asked = []
+    monkeypatch.setattr("marrow.graph.nodes.legs.are_apart", lambda *a: bool(asked.append(a)))
+    np.testing.assert_allclose(kept, seen(), atol=2e-5)
+    assert len(asked) == 2

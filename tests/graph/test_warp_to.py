@@ -271,6 +271,36 @@ def test_a_state_that_fades_in_gets_there():
         np.testing.assert_allclose(who.root.translation[[0, 2]], [TARGET[0], TARGET[2]], atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "moment", "fade"), [("over", "stand", 0.65, 0.4), ("plain", "over", 0.25, 1.0)]
+)
+def test_a_fade_that_lasts_beyond_the_end_of_the_window_does_not_keep_the_root_from_its_target(
+    first, then, moment, fade
+):
+    """Out of the warped clip before the window ends, and into it: at the end of the window the root is there."""
+    states = {"over": State(once()), "plain": State("plain"), "stand": State("stand")}
+    machine = StateMachine(
+        {name: states[name] for name in (first, then)},
+        (Transition(first, then, (f"elapsed >= {moment}",), seconds=fade),),
+    )
+    end = 0.8 if first == "over" else moment + 0.8
+    for rate in (20, 60, 240):
+        who = run(animator(machine), end, np.ones(round(end * rate)))
+        np.testing.assert_allclose(who.root.translation[[0, 2]], [TARGET[0], TARGET[2]], atol=1e-6)
+        assert facing_of(who) == pytest.approx(WANTED, abs=1e-6)
+    # It gets there without a leap: no step of the fade is much longer than the steps of the clip alone.
+    alone, mixed = (_steps(animator(node), end, 240) for node in (once(), machine))
+    assert mixed.max() < 2 * alone.max()
+
+
+def _steps(who, seconds, rate):
+    places = [who.root.translation.copy()]
+    for _ in range(round(seconds * rate)):
+        who.update(1 / rate)
+        places.append(who.root.translation.copy())
+    return np.linalg.norm(np.diff(places, axis=0)[:, [0, 2]], axis=-1)
+
+
 def test_a_mirrored_clip_gets_there_too():
     sides = ("hip", "hand_l", "hand_r")
     places = np.array([[0, 0, 0], [-0.4, 1, 0], [0.4, 1, 0]], np.float32)

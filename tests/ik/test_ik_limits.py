@@ -73,6 +73,33 @@ def test_targets_that_limits_allow_are_reached():
     assert np.degrees(limits.excess(found.pose)[:, sorted(solver.joints)]).max() < 0.1
 
 
+def any_pose_to_any_other(count, margin):
+    """Random poses of the mannequin's clips, and targets of other such poses, all inside narrow limits."""
+    hero, rng = mannequin(), np.random.default_rng(0)
+    clips = [c for c in hero.clips.values() if not c.additive]
+    poses = [
+        c.sample(rng.uniform(0, c.duration))
+        for c in (clips[k] for k in rng.integers(len(clips), size=2 * count))
+    ]
+    translation, rotation, scale = (
+        np.stack([getattr(p, name) for p in poses]) for name in ("translation", "rotation", "scale")
+    )
+    translation[:, 0] = 0
+    all_of_them = mw.Pose(translation, rotation, scale)
+    limits = JointLimits.from_clips(hero, margin=margin)
+    return hero, limits, all_of_them[:count], hero.skeleton.to_model(all_of_them[count:])
+
+
+def test_a_start_that_limits_stop_is_tried_again_from_their_middle():
+    hero, limits, start, goals = any_pose_to_any_other(256, 0.05)
+    names = ("@head", "@left_hand", "@right_hand", "@left_foot", "@right_foot")
+    solver = Solver(hero, [Effector(n, rotation=0.5) for n in names], limits=limits)
+    found = solver.solve(start, {n: goals[:, hero.skeleton.index(n)] for n in names})
+    there = (found.distance < 1e-4).all(axis=1) & (found.angle < np.radians(0.1)).all(axis=1)
+    assert there.mean() > 0.97
+    assert np.degrees(limits.excess(found.pose)[:, sorted(solver.joints)]).max() < 0.1
+
+
 def test_a_knee_does_not_bend_backwards():
     """A leg that is nearly straight and must shorten bends the way it may, though the other way is nearer."""
     skeleton = chain([0.5, 0.5])

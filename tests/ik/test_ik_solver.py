@@ -270,6 +270,21 @@ def test_a_step_is_that_of_dense_least_squares():
     np.testing.assert_allclose(found.pose.translation, translation, atol=2e-4)
 
 
+def test_two_effectors_of_one_name_are_an_error_and_names_of_their_own_the_remedy():
+    """A heel and a ball on one foot: each goes to its own target."""
+    skeleton = chain([0.4, 0.3])
+    with pytest.raises(ValidationError, match=r"two effectors.*'j2'.*name="):
+        Solver(skeleton, [Effector("j2"), Effector("j2", point=(0, 0, 0.1))])
+    solver = Solver(skeleton, [Effector("j2"), Effector("j2", point=(0, 0, 0.1), name="ball")], steps=30)
+    bent = turned(skeleton.rest, np.array([[0.4, 0, 0], [-0.8, 0, 0], [0, 0, 0]]))
+    found = solver.solve(bent, {"j2": (0.0, 0.6, 0.0), "ball": (0.1, 0.6, 0.0)})
+    frame = model(skeleton, found.pose, "j2")
+    np.testing.assert_allclose(frame[:, 3], (0, 0.6, 0), atol=1e-4)
+    np.testing.assert_allclose(frame[:, 2], (1, 0, 0), atol=1e-3)
+    with pytest.raises(UnknownNameError, match="effector"):
+        solver.solve(bent, {"heel": (0.0, 0.6, 0.0)})
+
+
 def test_a_scaled_body_reaches_as_a_plain_one_does():
     """Centimetres under a root that is scaled: the same places in metres."""
     plain = chain([0.4, 0.3, 0.2])
@@ -282,6 +297,44 @@ def test_a_scaled_body_reaches_as_a_plain_one_does():
     for skeleton in (plain, small):
         found = Solver(skeleton, ["j3"]).solve(turned(skeleton.rest, bent), target)
         np.testing.assert_allclose(model(skeleton, found.pose, "j3")[:, 3], target["j3"], atol=1e-4)
+
+
+@pytest.mark.parametrize("factor", [0.01, 0.1, 30.0, 100.0])
+def test_a_pose_of_another_size_than_the_rest_pose_converges_as_well(factor):
+    """A root that is scaled in the pose and not at rest, as files have it whose clips are in another unit."""
+    hero, start, targets = body_and_targets(16, 8)
+    far = {n: np.concatenate([m[..., :3], factor * m[..., 3:]], -1) for n, m in targets.items()}
+    large = start.copy()
+    large.scale[:, 0] *= factor
+    large.translation[:, 0] *= factor
+    solver = Solver(hero, [Effector(n, rotation=0.5) for n in BODY])
+    found = solver.solve(large, far)
+    assert found.distance.max() < 1e-4 * factor
+    assert np.degrees(found.angle.max()) < 0.1
+    plain = solver.solve(start, targets)
+    assert quaternion.angle(found.pose.rotation, plain.pose.rotation).max() < np.radians(2)
+
+
+def test_a_soft_arm_out_of_reach_makes_the_trunk_lean_as_far_as_it_pulls():
+    hero = mannequin()
+    pose = hero.clips["idle"].sample(0.0)
+    target = np.array([0.3, 1.3, 0.9])
+    feet = [Effector(f"@{side}_foot", position=3, rotation=1) for side in ("left", "right")]
+    shoulder = model(hero.skeleton, pose, "@left_upper_arm")[:, 3]
+    arm = np.linalg.norm(model(hero.skeleton, pose, "@left_lower_arm")[:, 3] - shoulder) + np.linalg.norm(
+        model(hero.skeleton, pose, "@left_hand")[:, 3] - model(hero.skeleton, pose, "@left_lower_arm")[:, 3]
+    )
+    leans, lengths = [], []
+    for pull in (0.0, 1.0):
+        hand = Effector("@left_hand", soft=0.05, pull=pull)
+        found = Solver(hero, [hand, *feet], steps=24).solve(pose, {"@left_hand": target})
+        there, tip = (model(hero.skeleton, found.pose, n)[:, 3] for n in ("@left_upper_arm", "@left_hand"))
+        leans.append(float((there - shoulder) @ (target - shoulder) / np.linalg.norm(target - shoulder)))
+        lengths.append(np.linalg.norm(tip - there) / arm)
+        assert found.distance[1:].max() < 0.005
+    assert leans[0] < 0.25 and leans[1] > leans[0] + 0.2
+    assert found.distance[0] < 0.08  # the arm hardly lacks anything once the trunk has leaned
+    assert max(lengths) < 1 - 1e-3  # and is never quite straight
 
 
 def test_distances_are_true_where_joints_are_scaled_unevenly():
@@ -300,8 +353,17 @@ def test_distances_are_true_where_joints_are_scaled_unevenly():
 def test_awkward_problems_have_finite_answers():
     skeleton = chain([0.0, 0.4, 0.0, 0.3])
     everywhere = [
-        Effector(j, rotation=1, aim=1, pole=1 if j > 1 else 0, soft=0.1 if j > 1 else 0) for j in range(5)
-    ] * 3
+        Effector(
+            j,
+            rotation=1,
+            aim=1,
+            pole=1 if j > 1 else 0,
+            soft=0.1 if j > 1 else 0,
+            name=name and f"{name} {j}",
+        )
+        for name in (None, "again", "and again")
+        for j in range(5)
+    ]
     crowded = Solver(skeleton, everywhere, floor=["j4"])
     nan, far = np.full(3, np.nan), np.full(3, 1e30)
     for place in (np.zeros(3), nan, far, np.full(3, np.inf)):

@@ -16,7 +16,7 @@ LIMITS = JointLimits.given(BONES, {"j1": JointLimit(swing=0.5)})
 CALLS = {
     Effector: {
         "joint": "j3", "position": 1.0, "rotation": 1.0, "aim": 1.0, "pole": 1.0, "axis": (0, 0, 1), "point": (0, 0, 0),
-        "limb": ("j1", "j2"), "soft": 0.1,
+        "limb": ("j1", "j2"), "soft": 0.1, "name": "tip", "pull": 1.0,
     },
     Solver: {
         "body": BONES, "effectors": ["j3"], "joints": ["j1"], "hips": 1.0, "posture": 0.01, "stiffness": {"j1": 2.0},

@@ -453,3 +453,17 @@ def test_scale_on_the_way_out(tmp_path):
     character = read(ARM)
     again = round_trip(character, tmp_path, scale=100)
     np.testing.assert_allclose(positions(again, 0.5)["arm_end"], [400, 400, 600], rtol=1e-6)
+
+
+def test_positions_that_would_collapse_a_body_are_added_to_the_offsets():
+    """MakeHuman writes how far a joint is off its OFFSET, which is nothing, for every joint."""
+    inner = "End Site { OFFSET 0 1 0 }"
+    for name in "dcb":
+        inner = f"JOINT {name} {{ OFFSET 0 2 0 CHANNELS 3 Xposition Yposition Zposition {inner} }}"
+    text = "HIERARCHY\nROOT a { OFFSET 0 0 0 CHANNELS 3 Xposition Yposition Zposition " + inner + " }\n"
+    head = "MOTION\nFrames: 1\nFrame Time: 0.1\n"
+    relative = read(text + head + "5 0 0 " + "0.1 0 0 " * 3)
+    np.testing.assert_allclose(positions(relative, 0)["d"], [5.3, 6, 0], atol=1e-6)
+    assert any("added to their OFFSET" in line.message for line in relative.report.lines)
+    whole = read(text + head + "5 0 0 " + "0.1 2 0 " * 3)
+    np.testing.assert_allclose(positions(whole, 0)["d"], [5.3, 6, 0], atol=1e-6)

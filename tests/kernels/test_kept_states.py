@@ -46,9 +46,9 @@ def test_legs_over_many_updates(seed, first):
         legs.dt, legs.move, legs.turn = told[1], told[2:5], told[5:9]
         for i, leg in enumerate(legs.legs):
             down, lands = float(rng.choice([0.0, 1.0, -1.0])), rng.normal(size=2) * rng.choice([0.0, 0.3])
-            heights = rng.normal() * 0.2 + rng.normal(size=9) * rng.choice([0.005, 0.1])
+            heights = rng.normal() * 0.2 + rng.normal(size=10) * rng.choice([0.005, 0.1])
             if rng.random() < 0.2:
-                heights[rng.integers(0, 9, 3)] = np.nan
+                heights[rng.integers(0, 10, 3)] = np.nan
             at = slice(18 + LEG_VECTORS * i, 18 + LEG_VECTORS * (i + 1))
             world.vectors[0, at] = [down, *lands, float(rng.choice([0.0, 0.1])), *heights]
             new = world.vectors[0, at].astype(float)

@@ -218,6 +218,9 @@ class World:
             "lean",
         )
         upper, mid, tip = zip(*joints)
+        chains = [{j[2], *bones.ancestors(j[2])} for j in joints]
+        alone = not chains[0] & set(joints[1]) and not chains[1] & set(joints[0])
+        apart = alone and spine not in chains[0] | chains[1] and not {0} & {*joints[0], *joints[1]}
         self.constants(
             LEG_SET,
             self.legs,
@@ -225,6 +228,7 @@ class World:
             pelvis=0,
             spine=spine,
             pitches=0,
+            apart=apart,
             vectors=15,
             memory=kept,
             header=6,

@@ -70,6 +70,33 @@ def test_the_map_is_shown_saved_edited_and_used(
     assert "left_arm" in capsys.readouterr().err
 
 
+def test_the_profile_is_saved_edited_and_found(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    character = tmp_path / "odd.glb"
+    character.write_bytes((files / "odd.glb").read_bytes())
+    profile, call = tmp_path / "odd.retarget.json", ["retarget", f"{files}/wave.bvh", str(character)]
+    assert run([*call, "--save-profile", str(profile)]) == 0
+    assert run([*call, "--save-profile", str(profile)]) == 2, "what exists is kept"
+    said = json.loads(profile.read_text())
+    assert said["chains"]["right_arm"]["joints"][0] == "rig:upperarm_r"
+    said["chains"]["right_arm"]["fk"] = 0.0
+    profile.write_text(json.dumps(said))
+    moved = []
+    for more in ([], ["--ignore-profile"], ["--profile", str(profile)]):
+        out = tmp_path / "out.glb"
+        assert run([*call, "-o", str(out), "--force", "--no-contacts", *more]) == 0
+        body = mw.load(out, cache=False)
+        turned = body.clips[0].sample(np.linspace(0, 1, 9)).rotation[:, body.skeleton.index("rig:upperarm_r")]
+        moved.append(float(np.abs(turned - turned[:1]).max()))
+    assert moved[0] == moved[2] < 1e-6 < 0.01 < moved[1]
+    assert "odd.retarget.json is used" in capsys.readouterr().err
+    assert run([*call, "--show", "--profile", str(profile), "--ignore-profile"]) == 2
+    profile.write_text("{}")
+    assert run([*call, "--show"]) == 1
+    assert "is no retarget profile" in capsys.readouterr().err
+
+
 def test_limits_are_exit_codes(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call = ["retarget", f"{files}/walk.bvh", f"{files}/odd.glb", "--report", "--json"]
     assert run(call) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import marrow as mw
 from marrow.animation.kinematics import to_model
@@ -71,3 +72,30 @@ def test_they_follow_the_legs_of_their_own_body() -> None:
     at = body.names.index
     assert np.abs(place[:, at("foot_l")] - place[:, at("calf_l_end")]).max() < 1e-4
     assert most_off(made, hero.clips["run"]) < 2
+
+
+def skin_on(skeleton: mw.Skeleton, joints: list[str]) -> mw.Character:
+    """A body with a small triangle on each of some joints."""
+    meshes = []
+    for name in joints:
+        j = skeleton.index(name)
+        rest = skeleton.rest_model[j].astype(float)
+        inverse = np.zeros((1, 3, 4), np.float32)
+        inverse[0, :, :3] = np.linalg.inv(rest[:, :3])
+        inverse[0, :, 3] = -inverse[0, :, :3] @ rest[:, 3]
+        at = (rest[:, 3] + np.array([[0, 0, 0], [0.02, 0, 0], [0, 0, 0.02]])).astype(np.float32)
+        weights = np.tile(np.float32([1, 0]), (3, 1))
+        triangle = np.array([[0, 1, 2]], np.int32)
+        joint_list = np.array([j], np.int32)
+        meshes.append(mw.Mesh(name, at, triangle, np.zeros((3, 2), np.uint16), weights, joint_list, inverse))
+    return mw.Character(skeleton, tuple(meshes))
+
+
+@pytest.mark.parametrize("joints", [["pelvis"], ["foot_l", "ball_l", "foot_r", "ball_r"]])
+def test_their_skin_may_be_elsewhere_or_on_several_joints(joints: list[str]) -> None:
+    hero = mw.samples.mannequin()
+    target = skin_on(detached(hero.clips["walk"]).skeleton, joints)
+    tool = mw.Retargeter(hero, target, clip=hero.clips["walk"])
+    quality = tool.quality(hero.clips["walk"], tool.retarget(hero.clips["walk"]))
+    assert quality is not None and quality.visible.sink < 0.02
+    assert (tool.soles_t is None) == (joints == ["pelvis"])

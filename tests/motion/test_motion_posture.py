@@ -71,3 +71,67 @@ def test_the_report_says_which_pose_was_taken() -> None:
     clip = nonsense(hero.clips["walk"], 4)
     tool = mw.Retargeter(clip.skeleton, hero, clip=clip)
     assert any("stands the straightest" in line.message for line in tool.report.lines)
+
+
+def test_a_body_made_for_another_up_that_leans_all_the_time_is_righted() -> None:
+    """It rests standing along z and leans aside by 45 degrees: z is up, since nothing of it points along y."""
+    hero = mw.samples.mannequin()
+    names, at = list(hero.skeleton.names), quaternion.from_matrix(UP_Z)
+    lean = quaternion.from_axis_angle([0.0, 1.0, 0.0], np.radians(45.0))
+    rest = hero.skeleton.rest
+    top = names.index("root")
+    turned = np.array(rest.rotation)
+    turned[top] = quaternion.multiply(at, turned[top])
+    skeleton = mw.Skeleton(names, hero.skeleton.parents, mw.Pose(rest.translation, turned, rest.scale))
+    leaning = turned.copy()
+    leaning[top] = quaternion.multiply(lean, turned[top])
+    poses = mw.Pose(rest.translation[None], leaning[None], rest.scale[None])
+    clip = mw.Clip.from_poses("lean", skeleton, poses, times=[0.0])
+    made = mw.retarget(clip, hero, contacts=False)
+    place = to_model(hero.skeleton, made.sample(0.0))[..., 3]
+    up = place[names.index("head")] - place[names.index("pelvis")]
+    assert up[1] / np.linalg.norm(up) > 0.6
+
+
+def another(skeleton: mw.Skeleton) -> mw.Skeleton:
+    """The same body under other names."""
+    rest = skeleton.rest
+    names = [f"m_{n}" for n in skeleton.names]
+    return mw.Skeleton(names, skeleton.parents, mw.Pose(rest.translation, rest.rotation, rest.scale))
+
+
+def z_up_motion(clip: mw.Clip) -> mw.Clip:
+    """The same skeleton, resting along y, in a world whose up is z."""
+    times = np.arange(0.0, clip.duration, 1 / 30)
+    pose = clip.sample(times)
+    turn = quaternion.from_matrix(UP_Z)
+    rotation, translation = np.array(pose.rotation), np.array(pose.translation)
+    rotation[:, 0] = quaternion.multiply(turn, rotation[:, 0])
+    translation[:, 0] = quaternion.rotate(turn, translation[:, 0])
+    return mw.Clip.from_poses("z", clip.skeleton, mw.Pose(translation, rotation, pose.scale), times=times)
+
+
+def test_a_motion_with_another_up_than_its_rest_pose_is_righted() -> None:
+    hero = mw.samples.mannequin()
+    clip = z_up_motion(hero.clips["walk"])
+    other = another(hero.skeleton)
+    made = mw.retarget(clip, other, contacts=False)
+    place = to_model(other, made.sample(np.linspace(0.0, made.duration, 9)))[..., 3]
+    up = place[:, other.index("m_head")] - place[:, other.index("m_pelvis")]
+    assert (up[:, 1] / np.linalg.norm(up, axis=-1)).min() > 0.9
+    assert place[:, other.index("m_pelvis"), 1].min() > 0.8
+
+
+def test_a_body_that_lies_on_the_ground_stays_lying() -> None:
+    """Along z, and a little above y = 0: but its feet are not on a plane across z a leg below its hips."""
+    hero = mw.samples.mannequin()
+    clip = z_up_motion(hero.clips["idle"])
+    poses = clip.sample(np.linspace(0.0, clip.duration, 20))
+    moved = np.array(poses.translation)
+    moved[:, 0] += [0.0, 0.1, 1.5]
+    lying = mw.Clip.from_poses("lie", clip.skeleton, poses.replace(translation=moved), 30)
+    other = another(hero.skeleton)
+    made = mw.retarget(lying, other, contacts=False)
+    place = to_model(other, made.sample(0.3))[..., 3]
+    up = place[other.index("m_head")] - place[other.index("m_pelvis")]
+    assert abs(up[1]) / np.linalg.norm(up) < 0.3

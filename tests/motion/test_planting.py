@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from marrow.kernels import leg_bends_reference
 from marrow.kernels import planting_reference as reference
 from marrow.math import quaternion
 from marrow.motion import Retargeter, foot_planting
-from marrow.motion.foot_ik import _Leg
+from marrow.motion.foot_ik import BentLimb
 from marrow.motion.foot_planting import PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest, model_rotation
 
@@ -35,18 +36,30 @@ def walking(T: int, seconds: float = 1 / 60, way: float = 0.2) -> PlantProblem:
     step = stands * reference.STEP * reference.PER_SECOND / seconds
     change = (rng.normal(size=(T, 2, 2)) * 0.1 + way) * seconds * stands[..., None]
     high = 0.02 * np.sin(np.stack([3 * t, 5 * t], axis=1))
-    return PlantProblem(leg, change, step, high, 10.0 * stands, high - 0.01, bend)
+    return replace(
+        PlantProblem.still(T), leg=leg, change=change, step=step, high=high, near=10.0 * stands, need=high - 0.01,
+        bend=bend,
+    )  # fmt: skip
 
 
 def test_the_kernel_finds_what_the_reference_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Feet that stand; hips that must rise; ends that have places; ends that meet."""
     monkeypatch.setattr(foot_planting, "STOP", 1e-6)
-    problem = walking(12)
-    wanted, steps = reference.plant_feet(
-        problem.leg, BONES, problem.change, problem.step, problem.high, problem.near, problem.need, problem.bend,
-        hips=reference.HIPS**2, smooth=reference.smoothness(1 / 60), rounds=10, stop=1e-6,
-    )  # fmt: skip
-    assert steps > 4 and np.abs(wanted).max() > 0.01
-    np.testing.assert_allclose(plant_moves(problem, BONES, 1 / 60, loops=False), wanted, atol=2e-5)
+    T, rng = 12, np.random.default_rng(3)
+    walk = replace(walking(T), lift=0.04 - 0.01 * np.arange(T))
+    place = replace(
+        walking(T),
+        place=rng.normal(size=(T, 2, 3)) / 50,
+        hold=10.0 * (np.arange(2 * T) % 3 > 0).reshape(T, 2),
+    )
+    meet = replace(walking(T), between=rng.normal(size=(T, 3)) / 50, join=10.0 * (np.arange(T) % 4 > 0))
+    for problem in (walk, place, meet):
+        wanted, steps = reference.plant_feet(
+            bones=BONES, **vars(problem), hips=reference.HIPS**2, smooth=reference.smoothness(1 / 60), rounds=10,
+            stop=1e-6,
+        )  # fmt: skip
+        assert steps > 4 and np.abs(wanted).max() > 0.01
+        np.testing.assert_allclose(plant_moves(problem, BONES, 1 / 60, loops=False), wanted, atol=2e-5)
 
 
 def test_windows_of_a_long_clip_join(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +116,7 @@ def test_legs_are_bent_as_the_reference_bends_them() -> None:
         pose.rotation[:, joint] = quaternion.normalize(quaternion.multiply(pose.rotation[:, joint], turn))
     model = bones.to_model(pose)
     forward = np.array([0.0, 0, 1])
-    leg = _Leg(bones, chain, pose, model, forward)
+    leg = BentLimb(bones, chain, pose, model, forward)
     at = model[..., 3][:, list(chain)].astype(float)
     hint = quaternion.rotate(model_rotation(bones, pose, chain[0]), bend_at_rest(bones, chain, forward))
     np.testing.assert_allclose(

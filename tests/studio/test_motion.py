@@ -92,6 +92,40 @@ def test_motion_of_other_joints_goes_through_retargeting_with_its_map(site, walk
     assert answer["kind"] == "map" and "head" in [row["chain"] for row in answer["offer"]["map"]["rows"]]
 
 
+def test_the_profile_is_edited_and_the_result_is_shown(site, walk, hero):
+    """Its arm stays as it rests, at once; what does not fit is told and changes nothing."""
+    with site.page():
+        offer = upload(site, walk, name="walk.bvh").json["offer"]
+        number = offer["number"]
+        profile = json.loads(offer["map"]["profile"])
+        assert profile["chains"]["left_arm"]["joints"] == ["upperarm_l", "lowerarm_l", "hand_l"]
+        profile["chains"]["left_arm"]["fk"] = 0.0
+
+        def post(data):
+            body = data if isinstance(data, bytes) else json.dumps(data).encode()
+            return site.request("/api/profile", verb="POST", body=body, offer=number)
+
+        answer = post(profile)
+        assert answer.status == 200 and json.loads(answer.json["map"]["profile"]) == profile
+        (added,) = answer.json["clips"]
+        arm = hero.skeleton.index("upperarm_l")
+
+        def moved():
+            turns = site.studio.session.main.character.clips[added].sample([0.0, 0.3, 0.6]).rotation[:, arm]
+            return np.abs(turns - turns[0]).max()
+
+        assert moved() < 1e-5
+        for wrong in (b"{", b"[]", {**profile, "version": 3}, {**profile, "chains": {"spine": {"ik": 1}}}):
+            refused = post(wrong)
+            assert refused.status == 400 and refused.json["error"]
+        assert site.request("/api/profile.json", offer=number).json == profile
+        profile["chains"]["left_arm"]["fk"] = 1.0
+        assert post(profile).json["clips"] == [added] and moved() > 0.01
+    profile["root"] = "in place"
+    dropped = upload(site, json.dumps(profile).encode(), name="hero.retarget.json").json
+    assert dropped["kind"] == "profile" and json.loads(dropped["offer"]["map"]["profile"]) == profile
+
+
 def test_files_that_are_neither_graph_nor_map_are_refused(site):
     for data in (b"{", b"[]", b"{}", b'{"format": "marrow bone map"}', b"\xff" * 20, b"[" * 100_000):
         answer = upload(site, data, name="x.json")

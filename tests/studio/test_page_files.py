@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,16 @@ def test_motion_of_another_skeleton_shows_its_bone_map(small: Any, tmp_path: Pat
     tab.page.get_by_role("button", name="Put the motion on the character").click()
     tab.until("s.characters[0].clips.length === 3")
     assert tab.js("s.characters[0].meshes.length") == 2
+    # What the profile says of a chain counts at once.
+    turning = tab.page.get_by_label("How much of the motion's turning it takes: head")
+    turning.fill("2")
+    turning.press("Tab")
+    assert turning.get_attribute("aria-invalid") == "true"
+    with tab.page.expect_response(lambda answer: "api/profile" in answer.url and answer.ok) as answered:
+        turning.fill("0")
+        turning.press("Tab")
+    said = json.loads(answered.value.json()["map"]["profile"])
+    assert said["chains"]["head"]["fk"] == 0 and turning.input_value() == "0"
     tab.page.get_by_role("button", name="Close the bone map").click()
     assert tab.page.get_by_role("tab", name="Bone map").is_hidden()
 

@@ -34,7 +34,7 @@ def site(tmp_path_factory):
 
 
 PRIVATE = ["/api/character/0", "/api/character/0/buffers", "/api/image/0/0", "/api/export.glb", "/api/map.json",
-           "/api/nothing", "/nothing", "/ws"]  # fmt: skip
+           "/api/profile.json", "/api/nothing", "/nothing", "/ws"]  # fmt: skip
 WRONG: list[dict[str, str]] = [
     {},
     {"Authorization": ""},

@@ -960,7 +960,7 @@ export interface MapRow {
   why: string;
 }
 
-/** `/api/map?offer=`: how motion goes onto the character. `exact`: both have the same skeleton, so its keys are copied; `saved`: somebody made this map before. */
+/** `/api/map?offer=`: how motion goes onto the character. `exact`: both have the same skeleton, so its keys are copied; `saved`: somebody made this map before; `profile`: the character's retarget profile, as its file has it (JSON). */
 export interface MapInfo {
   offer: number;
   rows: MapRow[];
@@ -971,9 +971,10 @@ export interface MapInfo {
   target_unmapped: string[];
   exact: boolean;
   saved: boolean;
+  profile: string;
 }
 
-/** `POST /api/map?offer=&how=`: the map as it is now, the clips that were made by it, and a sentence about each. */
+/** `POST /api/map?offer=&how=` and `POST /api/profile?offer=&how=`: the map as it is now, the clips that were made by it, and a sentence about each. */
 export interface MapAnswer {
   error: string | null;
   map: MapInfo | null;
@@ -1007,7 +1008,7 @@ export interface UploadAnswer {
   slot: number;
   error: string | null;
   offer: UploadOffer | null;
-  kind: "character" | "graph" | "map" | "motion";
+  kind: "character" | "graph" | "map" | "motion" | "profile";
 }
 
 export type ClientMessage =

@@ -14,7 +14,7 @@ from marrow.samples import mannequin
 
 __all__ = ["contests"]
 
-FRAMES, LONG, BATCH = 2000, 20_000, 100
+FRAMES, LONG, BATCH, CROWD = 2000, 20_000, 100, 1000
 # Seconds a frame: 300,000 frames a second without contacts, 60,000 with; a short clip in one millisecond and in three.
 WITHOUT, WITH, SHORT, SHORT_WITH = 1 / 300_000, 1 / 60_000, 1e-3, 3e-3
 
@@ -41,7 +41,8 @@ def contests() -> list[Contest]:
     mirrored = Contest("mirroring poses, 61 joints", "pose", FRAMES + 1)
     mirrored.entries["marrow"] = lambda: mirrored_pose(poses, table)
     return [
-        _long(tool, clip), *_planted(tool, hero, other, clip), _short(hero, other, clip), _batch(tool, clip), mirrored,
+        _long(tool, clip), *_planted(tool, hero, other, clip), _short(hero, other, clip), _batch(tool, clip),
+        _live(hero, other), mirrored,
     ]  # fmt: skip
 
 
@@ -78,6 +79,35 @@ def _short(hero: Character, other: Skeleton, clip: Clip) -> Contest:
     contest = Contest(f"retargeting a clip of {len(times)} frames, 61 joints", "clip", 1, goal=SHORT)
     contest.entries["marrow"] = lambda: retarget(clip, other, source=hero, contacts=False, threads=1)
     contest.entries["NumPy, all frames of a joint at once"] = numpy_retargeting(clip, other, times)
+    return contest
+
+
+def _live(hero: Character, other: Skeleton) -> Contest:
+    """A graph of one body's clips on another: what is blended is retargeted in every update."""
+    from marrow.graph import Animator, Graph, Retarget
+    from marrow.samples.graphs import mannequin_graph
+
+    lead = Animator(hero, mannequin_graph(), count=CROWD, threads=1)
+    lead["speed"] = np.linspace(0.0, 3.6, CROWD)
+    sources = {"lead": lead}
+    crowd = Animator(Character(other), Graph(Retarget("lead")), count=CROWD, sources=sources, threads=1)
+
+    def follow() -> None:
+        crowd.update(1 / 60)
+        crowd.matrices  # noqa: B018
+
+    def both() -> None:
+        lead.update(1 / 60)
+        lead.pose  # noqa: B018
+        follow()
+
+    lead.update(1 / 60)
+    lead.pose  # noqa: B018
+    contest = Contest(
+        f"poses of a graph on another body (Retarget), {CROWD:,} characters", "character", CROWD
+    )
+    contest.entries["marrow"] = follow
+    contest.entries["with the graph itself"] = both
     return contest
 
 

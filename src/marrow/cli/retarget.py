@@ -25,9 +25,12 @@ def retarget(
     clip: Annotated[list[str] | None, Parameter(negative=())] = None,
     map: Annotated[Path | None, Parameter(name="--map")] = None,
     save_map: Path | None = None,
+    profile: Path | None = None,
+    save_profile: Path | None = None,
+    ignore_profile: Annotated[bool, Parameter(negative=())] = False,
     show: Annotated[bool, Parameter(negative=())] = False,
     contacts: bool | None = None,
-    hands: Annotated[bool, Parameter(negative=())] = False,
+    hands: bool | None = None,
     scale: float | None = None,
     units: float | None = None,
     rate: float | None = None,
@@ -38,6 +41,7 @@ def retarget(
     motion_only: Annotated[bool, Parameter(negative=())] = False,
     report: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
+    html: Path | None = None,
     max_drift: float | None = None,
     max_sink: float | None = None,
     max_skate: float | None = None,
@@ -62,12 +66,19 @@ def retarget(
         A bone map (JSON) to use instead of the one that is found.
     save_map
         Write the bone map of the first MOTION here, to be edited and passed with --map.
+    profile
+        A retarget profile (JSON) of the character, instead of the one beside its file (hero.retarget.json beside hero.glb).
+    save_profile
+        Write the profile of the character here as it is used, to be edited: beside the character it is found by itself.
+    ignore_profile
+        Use no profile, whatever lies beside the files.
     show
         Print the bone map and write nothing.
     contacts
         Keep planted feet planted (--contacts) or leave them (--no-contacts); by default where proportions differ.
     hands
-        Keep hands together that touch, and on the ground that lean on it.
+        Keep hands where they touch each other, the own body or the ground (--hands) or not (--no-hands); by default where
+        feet are planted.
     scale
         Multiply travel and height by this instead of the ratio of leg lengths.
     units
@@ -88,6 +99,8 @@ def retarget(
         Print how good each clip's feet are, before and after.
     json
         Print that report as JSON.
+    html
+        Write that report as a page with pictures of each figure's worst moment.
     max_drift
         Fail when a planted foot moves further than this, in metres.
     max_sink
@@ -105,17 +118,26 @@ def retarget(
     force
         Replace files that exist.
     """
-    from marrow.cli._files import open_character, writable
+    from marrow.cli._files import chosen_clips, open_character, writable
+    from marrow.cli._motion_page import MotionPage
     from marrow.cli._progress import working
     from marrow.errors import FormatError, MarrowError, UnknownNameError, ValidationError
     from marrow.io import registry
+    from marrow.motion import retarget_profile
+    from marrow.motion.profile import as_profile
 
     if len(files) < 2:
         raise UsageError("expected MOTION... CHARACTER: at least one file with motion and a character")
     *motions, target = files
-    wanted = output is not None or show or save_map is not None or report or json
+    wanted = (
+        output is not None or show or save_map is not None or save_profile is not None or report or json
+    ) or html is not None
     if not wanted:
-        raise UsageError("nothing to do: give -o OUT, --show, --save-map FILE or --report")
+        raise UsageError(
+            "nothing to do: give -o OUT, --show, --save-map FILE, --save-profile FILE, --report or --html FILE"
+        )
+    if ignore_profile and profile is not None:
+        raise UsageError("--profile and --ignore-profile: one of them")
     folder = output is not None and (
         output.is_dir() or (not output.suffix and len(motions) > 0 and not output.exists())
     )
@@ -126,9 +148,14 @@ def retarget(
             except FormatError as error:
                 raise UsageError(str(error)) from None
         writable(output, force=force or folder, folder=folder)
-    if save_map is not None:
-        writable(save_map, force=force)
+    for file in (save_map, save_profile, html):
+        if file is not None:
+            writable(file, force=force)
     character = open_character(target, allow_outside=allow_outside)
+    given = None if ignore_profile else "auto" if profile is None else profile
+    known, _ = as_profile(given, character)
+    if save_profile is not None:
+        (retarget_profile(character) if known is None else known).save(save_profile)
     limits = {
         "drift": max_drift,
         "sink": max_sink,
@@ -139,12 +166,13 @@ def retarget(
     limits["knee speed"] = max_knee
     code, added = FINE, character
     told: list[dict[str, Any]] = []
+    page = None if html is None else MotionPage(target)
     if folder and output is not None and not show:
         output.mkdir(parents=True, exist_ok=True)
     for name in motions:
         try:
             source = open_character(name, allow_outside=allow_outside, motion=motion, rate=motion_rate, up=up)
-            tool = _tool(source, character, name, target, map, scale, units)
+            tool = _tool(source, character, name, target, map, given, scale, units)
             if save_map is not None and not told:
                 tool.map.save(save_map)
             if show:
@@ -154,6 +182,8 @@ def retarget(
                 made, found = _clips(tool, source, clip, contacts, hands, rate, calibration)
         except MarrowError as error:
             show_error(error if str(error).startswith(name) else f"{name}: {error}")
+            if page is not None:
+                page.failed(name, str(error))
             code = max(
                 code,
                 BAD_CALL if isinstance(error, (UsageError, ValidationError, UnknownNameError)) else BAD_FILE,
@@ -165,6 +195,9 @@ def retarget(
             show_error(f"{name}: {text}")
             code = max(code, BAD_FILE)
         told.append({"file": name, "clips": [q.to_dict() for q in found]})
+        if page is not None:
+            with working(f"draw {name}"):
+                page.add(name, tool, source, character, chosen_clips(source, clip), made)
         if report and not json:
             for quality in found:
                 say(f"{name}: {quality}")
@@ -182,6 +215,8 @@ def retarget(
         from marrow.cli._output import print_json
 
         print_json(told)
+    if page is not None and html is not None:
+        page.write(html)
     if output is not None and not folder and not show and told:
         if motion_only or registry.for_writing(output).name == "joint angles":
             added = _bare(added, True).replace(
@@ -197,6 +232,7 @@ def _tool(
     name: str,
     target: str,
     map: Path | None,
+    profile: Path | str | None,
     scale: float | None,
     units: float | None,
 ) -> Retargeter:
@@ -207,6 +243,7 @@ def _tool(
         source,
         character,
         map=map,
+        profile=profile,
         scale=scale,
         units=units,
         clip=all_tracks(source),
@@ -219,7 +256,7 @@ def _clips(
     source: Character,
     names: list[str] | None,
     contacts: bool | None,
-    hands: bool,
+    hands: bool | None,
     rate: float | None,
     calibration: str,
 ) -> tuple[list[Clip], list[MotionQuality]]:
@@ -230,7 +267,7 @@ def _clips(
         result = tool.retarget(
             clip,
             contacts="auto" if contacts is None else contacts,
-            hands=hands,
+            hands="auto" if hands is None else hands,
             rate=rate,
             calibration=calibration,
         )
@@ -252,7 +289,11 @@ def _over(quality: MotionQuality, limits: dict[str, float | None]) -> list[str]:
     }
     for name, limit in limits.items():
         value, time = others[name] if name in others else (getattr(quality.result, name), None)
-        if limit is not None and value > limit:
+        if limit is None:
+            continue
+        if value is None:
+            out.append(f"clip {quality.clip!r}: {name} cannot be measured: a hand is missing here or there")
+        elif value > limit:
             when = "" if time is None else f" at {time:.2f} s"
             out.append(f"clip {quality.clip!r}: {name} is {value:.4g}{when}, more than {limit:.4g}")
     return out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import time
@@ -14,7 +13,7 @@ import msgspec
 
 from marrow import samples
 from marrow.dataset import formats
-from marrow.dataset.characters import character_at
+from marrow.dataset.characters import character_at, character_digest
 from marrow.dataset.common_joints import decided
 from marrow.dataset.dataset import Dataset
 from marrow.dataset.journal import FOLDER, ShardRecord, is_fresh, locked, read_record, record_name
@@ -29,6 +28,7 @@ from marrow.dataset.storage import BuildError, LocalStore, OutputError, Store, s
 from marrow.display.progress import shown_progress
 from marrow.errors import MarrowError, ValidationError, WrongTypeError, told_at_the_call
 from marrow.model import Character, _validate
+from marrow.motion.profile import as_profile
 from marrow.printing import is_text, warn
 
 __all__ = ["Progress", "build"]
@@ -184,7 +184,8 @@ def _character(given: PathLike | None, recipe: Recipe) -> tuple[Character | None
     source, character = character_at(path, recipe)
     if source is None:
         return character, path, ""
-    return character, source.path.name, hashlib.sha256(source.data).hexdigest()
+    as_profile("auto", character)  # one that is wrong is told before anything is read
+    return character, source.path.name, character_digest(source, path)
 
 
 def _schema(store: Store, recipe: Recipe, onto: Character | None, files: Sequence[SourceFile]) -> Schema:

@@ -30,6 +30,7 @@ from marrow.model import Character, Clip, Skeleton
 from marrow.model._derived import share_derived
 from marrow.motion.calibration import cut_calibration
 from marrow.motion.joint_names import other_side
+from marrow.motion.profile import ENDING
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import unit_of, wrong_unit
 from marrow.report import ReportBuilder
@@ -156,6 +157,7 @@ class SourceRows:
     def _onto(self, character: Character, clips: list[Clip], onto: Character) -> tuple[Character, list[Clip]]:
         from marrow.motion.retarget import Retargeter
 
+        self._beside(ENDING)
         names = (self.source.name, onto.name or "the character")
         tool = Retargeter(character, onto, clip=all_tracks(character), names=names)
         # One thread: as many files as there are cores are read beside this one.
@@ -177,14 +179,21 @@ class SourceRows:
         self.skeletons[name] = plain
         return name
 
-    def _side_file(self, name: str) -> list[str]:
-        path = re.sub(r"\.[^./\\]*$", "", self.source.path) + SIDE_FILES[name]
+    def _beside(self, ending: str) -> bytes | None:
+        """The file of another ending beside the source, noted as one that rows depend on; None where there is none."""
+        path = re.sub(r"\.[^./\\]*$", "", self.source.path) + ending
         mark = stamp(path)
         if mark is None:
             self.dependencies.append(Dependency(path, None, None))
-            return []
+            return None
         data = bytes_at(path)
         self.dependencies.append(Dependency(path, mark, hashlib.sha256(data).hexdigest()))
+        return data
+
+    def _side_file(self, name: str) -> list[str]:
+        data = self._beside(SIDE_FILES[name])
+        if data is None:
+            return []
         text = data.decode("utf-8-sig", "replace")
         if "\ufffd" in text:
             beside = PurePosixPath(self.source.name).with_suffix(SIDE_FILES[name]).name

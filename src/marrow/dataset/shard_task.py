@@ -160,12 +160,10 @@ def _character(task: ShardTask) -> Character:
     assert task.character is not None
     key = (task.character, task.character_sha256, task.recipe)
     if key not in _characters:
-        import hashlib
-
-        from marrow.dataset.characters import character_at
+        from marrow.dataset.characters import character_at, character_digest
 
         source, character = character_at(task.character, task.recipe)
-        if source is not None and hashlib.sha256(source.data).hexdigest() != task.character_sha256:
+        if source is not None and character_digest(source, task.character) != task.character_sha256:
             raise BuildError(
                 f"{task.character}: the character was changed while the data set was built; build again"
             )

@@ -35,7 +35,7 @@ WORKGROUP = 32
 BINDINGS = ("batch", "tables", "records", "memory", "scratch")
 SIZES = ("nodes", "effectors", "joints_all", "turns", "takes", "steps", "over_floors")
 """How many nodes of the tree, effectors, joints of the skeleton, joints that turn, joints that are looked at, steps and
-points over a floor (none, in a graph) there are."""
+points over a floor there are."""
 TABLES = {
     "joints": ("i", "nodes"), "parents": ("i", "nodes"), "flags": ("i", "nodes"), "stiffness": ("f", "nodes"),
     "above": ("f", "nodes"), "limits": ("f", "nodes", LIMIT), "effector_nodes": ("i", "effectors", 3),
@@ -47,31 +47,32 @@ TABLES = {
     "tauts": ("f", "steps"), "floor_nodes": ("i", "over_floors"), "floor_points": ("f", "over_floors", 3),
 }  # fmt: skip
 """What stays the same of a solver: letters and sizes."""
-WORK = {
+WORK: dict[str, tuple[str, Any]] = {
     **dict.fromkeys(("offset", "home_offset", "place"), ("nodes", 3)),
     **dict.fromkeys(("turn", "home_turn", "frame"), ("nodes", 4)),
     "moments": ("nodes", MOMENTS), "factors": ("nodes", FACTORS), "moved": ("", FACTORS), "twist": ("nodes", 6),
     "own": ("nodes", 9), "held": ("nodes", 2), "unit": ("nodes", 1), "goal": ("effectors", GOAL),
     **dict.fromkeys(("reachable", "point", "result"), ("effectors", 3)), "limb": ("effectors", 1), "energy": ("", 2),
-    "plane": ("over_floors", 4), "floor_point": ("over_floors", 3),
+    "grown": ("", 1), "plane": ("over_floors", 4), "floor_point": ("over_floors", 3),
 }  # fmt: skip
 """Where the solver works: what there are so many numbers of, for each lane. The factors of the node that moves (`moved`)
 lie behind those of all."""
-OWN = {
+OWN: dict[str, tuple[str, Any]] = {
     **dict.fromkeys(("translation", "scale", "out_translation"), ("joints_all", 3)),
     **dict.fromkeys(("rotation", "out_rotation"), ("joints_all", 4)), "goals": ("effectors", GOAL),
     "residuals": ("effectors", 3), "found_rotation": ("turns", 4), "found_translation": ("", 3),
-    "floors": ("over_floors", 4), "progress": ("", 3),
+    "progress": ("", 3), "before": ("", "state"),
 }  # fmt: skip
 """The same of what the CPU has in arrays of all instances."""
 INTEGERS = (
-    "count", "room", "columns", "centre", "Jp", "at", "kept", "state", "mover", "keeps", "cold", "again",
+    "count", "room", "columns", "centre", "Jp", "at", "kept", "state", "mover", "keeps", "cold", "again", "tick", "ticks",
+    "ticks_left", "holds",
     *SIZES,
     *(f"{name}_at" for name in (*TABLES, *WORK, *OWN)),
 )  # fmt: skip
 FLOATS = (
-    "size", "damping", "turn_weight", "hips", "limit_weight", "floor_weight", "most_turn", "left", "jump", "body", "weight",
-    "cold_inner",
+    "size", "bones", "damping", "turn_weight", "hips", "limit_weight", "floor_weight", "most_turn", "left", "jump",
+    "body", "weight", "cold_inner",
 )  # fmt: skip
 """What a dispatch is told: the instances of the batch, the numbers of a group and of a row of memory, and the fields of
 the structs of the kernels."""
@@ -82,7 +83,7 @@ PASSES: dict[str, tuple[Callable[..., Any], tuple[type, ...], str]] = {
 }
 """The function of each pass, its structs, and what it is handed besides."""
 _RECORD = {"rows": ("i", 0), "stamps": ("i", 1), "since": ("f", 2), "weights": ("f", 3)}
-"""What comes for each instance, all of them; then come their targets."""
+"""What comes for each instance, all of them; then come their targets, then the planes of their floors."""
 
 
 def _read(letter: str, text: str) -> str:
@@ -101,8 +102,12 @@ def _world() -> World:
             (first, *map(str, () if flat else sizes[1:])),
         )
 
-    def own(name: str, first: str, width: int) -> WgslField:
-        sizes = ("1", *([f"batch.{first}"] if first else []), str(width))
+    def own(name: str, first: str, width: Any) -> WgslField:
+        sizes = (
+            "1",
+            *([f"batch.{first}"] if first else []),
+            "batch.state" if width == "state" else str(width),
+        )
         return WgslField("f", lambda i: f"scratch[room + batch.{name}_at + {LANES} * ({i}) + lane]", sizes)
 
     def record(letter: str, at: int) -> WgslField:
@@ -121,11 +126,14 @@ def _world() -> World:
         "bitcast<f32>(records[targets + {}])".format,
         ("1", "batch.effectors", "14"),
     )
+    arrays["floors"] = WgslField(
+        "f", "bitcast<f32>(records[planes + {}])".format, ("1", "batch.over_floors", "4")
+    )
     arrays["memory"] = WgslField("f", "memory[{}]".format, ("batch.count", "batch.columns"))
     constants = {name: f"batch.{name}" for name in INTEGERS} | {
         name: f"real(batch.{name})" for name in FLOATS
     }
-    reserved = frozenset(("lane", "room", "record", "targets", *BINDINGS))
+    reserved = frozenset(("lane", "room", "record", "targets", "planes", *BINDINGS))
     return World(arrays, constants, barrier="", reserved=reserved, lane="lane")
 
 
@@ -137,6 +145,7 @@ fn main(@builtin(global_invocation_id) index: vec3<u32>) {
   room = n / 16 * batch.room;
   record = 4 * n;
   targets = 4 * batch.count + 14 * batch.effectors * n;
+  planes = (4 + 14 * batch.effectors) * batch.count + 4 * batch.over_floors * n;
   {call};
 }"""
 
@@ -164,5 +173,5 @@ def ik_shader_text(part: str, *, double: bool) -> str:
     for number, buffer in enumerate(bindings(part)[1:], 1):
         access, kind = kinds.get(buffer, ("read", "i32"))
         lines.append(f"@group(0) @binding({number}) var<storage, {access}> {buffer}: array<{kind}>;")
-    lines += [f"var<private> {name}: i32;" for name in ("lane", "room", "record", "targets")]
+    lines += [f"var<private> {name}: i32;" for name in ("lane", "room", "record", "targets", "planes")]
     return "\n".join([*lines, printer.text().rstrip(), _MAIN.replace("{call}", f"{name}({given})")]) + "\n"

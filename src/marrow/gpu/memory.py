@@ -74,11 +74,12 @@ class GpuMemory:
         return self.copy() if dtype is None else self.copy().astype(dtype)
 
     def solve_ik(
-        self, control: GraphControl, step: IkStep, instances: Array, weights: Array, at: int
+        self, control: GraphControl, step: IkStep, instances: Array, weights: Array, ticks: Array, at: int
     ) -> bool:
-        """Solves for instances whose poses lie here from column `at` on; False where that must be done elsewhere."""
+        """Solves for instances whose poses lie here from column `at` on, each in so many `ticks`; False where
+        that must be done elsewhere."""
         solvers = self.solvers
-        return solvers is not None and solvers.solve(self, control, step, instances, weights, at)
+        return solvers is not None and solvers.solve(self, control, step, instances, weights, ticks, at)
 
     # -- rows and columns -------------------------------------------------------------------------------------------
     def _place(self, key: Any) -> tuple[Array, int, int]:

@@ -67,6 +67,14 @@ class MontageEntry:
 
 
 @dataclass(frozen=True)
+class SourceEntry:
+    """Another animator whose poses are shown: its name, and whether instances go where its instances go."""
+
+    name: str
+    travels: bool
+
+
+@dataclass(frozen=True)
 class FunctionEntry:
     """A node that calls a function: where it stands, the function's name, the parameters it is given."""
 
@@ -79,11 +87,14 @@ class FunctionEntry:
     """What it asks for instead of calling a function."""
     ik: IkStep | None = None
     """What it solves instead of calling a function."""
+    source: SourceEntry | None = None
+    """Whose poses it shows instead of calling a function."""
 
     @property
     def is_own(self) -> bool:
         """Whether it is marrow's own, and calls no function of the user's."""
-        return self.override is not None or self.ground is not None or self.ik is not None
+        own = self.override, self.ground, self.ik, self.source
+        return any(kind is not None for kind in own)
 
 
 @dataclass(frozen=True)

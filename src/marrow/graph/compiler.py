@@ -100,6 +100,10 @@ class Compiler:
         self.root_joint, self.root_mode = 0, "none"
         self.root_axes: tuple[str, ...] = ()
         self.root_smooth = 0.0
+        self.slot_machines: dict[str, int] = {}
+        """Of slots that play by inertia, the machines that keep it."""
+        self.slots_travel = False
+        """Whether only what plays in slots travels."""
         self.names: dict[str, str] = {}
         self.keeps, self.mirrored = False, False
         self.header_column = -1
@@ -130,6 +134,7 @@ class Compiler:
                 self.joint(root.joint, path) if root.joint is not None else self.skeleton.roots[0]
             )
             self.root_mode, self.root_axes = root.mode, root.axes
+            self.slots_travel = root.travel == "slots"
             root.check(path)
             hips = root.joint is None and carried_by_hips(self.skeleton, self.root_joint)
             self.root_smooth = root.smooth if root.smooth is not None else STEADY if hips else 0.0
@@ -277,7 +282,8 @@ class Compiler:
     def leaf(self, at: Place, kind: int, **fields: Any) -> Part:
         """A clip or a pose."""
         row = {
-            "loop": 1, "speed": 0, "group": -1, "knots": 0, "node": at.number, "match": 0, "matches": 0, "start": 0.0,
+            "loop": 1, "speed": 0, "group": -1, "knots": 0, "node": at.number, "match": 0, "matches": 0, "role": 0,
+            "still": int(self.slots_travel), "start": 0.0,
             "mirrored": self.mirrored, **fields,
         }  # fmt: skip
         self.leaves.append(row)
@@ -394,6 +400,7 @@ class Compiler:
             functions=b.array("functions", ct.FUNCTION_ROW),
             clips=readonly(clips),
             curves=readonly(np.array(curves, ct.CURVE_ROW)),
+            columns=readonly(np.unique([c[0] for c in curves], return_index=True)[1].astype(np.int64)),
             events=readonly(np.array(events, ct.EVENT)),
             roots=readonly(roots),
             ways=way,

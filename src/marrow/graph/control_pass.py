@@ -69,7 +69,7 @@ class ControlPass:
             "counters": (1, ct.COUNTERS), "passed": (passed, ct.PASSED_EVENT), "work": (nodes, ct.WORK),
             "visited": (nodes, "i8"), "open": (nodes, "i8"), "shown": (nodes, "i8"),
             "grouped": (leaves, "i8"), "sums": (compiled.sums, "i8"),
-            "members": (leaves, "i8"), "stack": (rule, "f8"), "gaps": (rule, "f8"), "motion": (8, "f8"),
+            "members": (leaves, "i8"), "stack": (rule, "f8"), "gaps": (rule, "f8"), "motion": (17, "f8"),
             "outer": (len(tables.warps), "i8"), "steering": (len(tables.steerings), "f8"),
             "programs": (2 * len(compiled.functions) + 2, ct.PROGRAM),
         }  # fmt: skip

@@ -18,6 +18,7 @@ from marrow.graph.ik_steps import solve_step
 from marrow.graph.instance_store import InstanceStore
 from marrow.graph.nodes.function import FunctionCall
 from marrow.graph.overrides import overriding
+from marrow.graph.pose_sources import PoseSource
 from marrow.model.pose import Pose
 
 __all__ = ["PoseFunction", "bound", "call"]
@@ -27,14 +28,21 @@ PoseFunction = Callable[[Pose, FunctionCall], Pose]
 
 
 def bound(
-    compiled: CompiledGraph, functions: Mapping[str, PoseFunction] | None, store: InstanceStore
+    compiled: CompiledGraph,
+    functions: Mapping[str, PoseFunction] | None,
+    store: InstanceStore,
+    sources: Mapping[str, PoseSource],
 ) -> tuple[PoseFunction, ...]:
-    """A function for every `Function` node, and for every `JointOverride` one that reads the `store`."""
+    """A function for every `Function` node, for every `JointOverride` one that reads the `store`, for every `Retarget` its
+    source."""
     given = dict(functions or {})
     found: list[PoseFunction] = []
     for entry in compiled.functions:
         if entry.override is not None:
             found.append(overriding(entry, compiled.character.skeleton, store))
+            continue
+        if entry.source is not None:
+            found.append(sources[entry.path])
             continue
         if entry.is_own:
             found.append(lambda pose, call: pose)
@@ -68,10 +76,13 @@ def call(control: GraphControl, k: int, function: PoseFunction) -> None:
     at = int(control.compiled.tables.functions["memory"][k])
     columns = slice(at, at + control.pose_size)
     if entry.ground is not None:
-        ask_ground(control, entry.ground, instances, np.ascontiguousarray(control.memory[instances, columns]))
+        ask_ground(control, entry.ground, instances, at)
         return
     if entry.ik is not None:
         solve_step(control, entry.ik, instances, at)
+        return
+    if isinstance(function, PoseSource):
+        control.memory[instances, columns] = pack_rows(function.poses(instances, control.threads))
         return
     told = control.state.functions[instances, k]
     parameters = {name: control.get(name, smoothed=True)[instances] for name in entry.parameters}

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.graph.ground import query_ground
-from marrow.kernels.foot_probes import foot_probes
-from marrow.kernels.operations.footholds import LEG_VECTORS, PROBES, SUPPORT
+from marrow.kernels.foot_probes import foot_probes, put_heights
+from marrow.kernels.operations.footholds import PROBES
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
@@ -33,24 +33,18 @@ class GroundEntry:
     reach: float
 
 
-def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, rows: Array) -> None:
-    """Puts the heights of the ground below the feet of pose rows `(n, size)`, in model space, where the programs of the
-    instances look for them; NaN where there is none."""
-    compiled, n, F = control.compiled, len(instances), len(entry.feet)
-    most = n * F * PROBES
-    points, owners = np.empty((most, 3)), np.empty(most, np.int64)
+def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, at: int) -> None:
+    """Puts the heights of the ground below the feet of instances, whose poses are in memory at `at`, where their programs
+    look for them, in model space; NaN where there is none."""
+    compiled = control.compiled
+    most = len(instances) * len(entry.feet) * PROBES
+    points, owners = np.empty((most, 3)), np.empty((most, 2), np.int64)
     (count,) = foot_probes(
-        rows, compiled.bank.skeleton.parents, instances, control.state.place, control.vectors, entry.feet, entry.toes,
-        entry.shapes, points, owners, entry.column, compiled.header, compiled.bank.layout.joints,
+        control.memory, compiled.bank.skeleton.parents, instances, control.state.place, control.vectors, entry.feet,
+        entry.toes, entry.shapes, points, owners, at, entry.column, compiled.header, compiled.bank.layout.joints,
     )  # fmt: skip
     points, owners = points[:count], owners[:count]
-    who = instances[owners // (F * PROBES)]
     found = query_ground(
-        control.store.ground, points, entry.reach, who, normals=False, threads=control.threads
+        control.store.ground, points, entry.reach, owners[:, 0], normals=False, threads=control.threads
     )
-    heights = np.full(most, np.nan, np.float32)
-    heights[owners] = found.heights - points[:, 1]
-    first = entry.column + SUPPORT
-    for k in range(F):
-        at = first + k * LEG_VECTORS
-        control.vectors[instances, at : at + PROBES] = heights.reshape(n, F, PROBES)[:, k]
+    put_heights(found.heights, points, owners, control.vectors)

@@ -19,6 +19,7 @@ from marrow.kernels.ik.rows import (
     IkGiven,
     IkHandedOver,
     IkRows,
+    begin_again,
     hand_over_targets,
     look_up_targets,
     put_solved,
@@ -27,12 +28,15 @@ from marrow.kernels.ik.rows import (
 )
 from marrow.kernels.jobs import Job, worth
 from marrow.kernels.language.kernel import Kernel
+from marrow.math import quaternion
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
     from marrow.ik.solver import Solver
 
-__all__ = ["IkStep", "IkTargets", "fixed_fields", "schedule", "solve_step", "state_of", "targets_of"]
+__all__ = [
+    "MOST_TICKS", "IkStep", "IkTargets", "fixed_fields", "floors_of", "schedule", "solve_step", "state_of", "targets_of",
+]  # fmt: skip
 
 Array = NDArray[Any]
 SECONDS = 6e-6
@@ -46,6 +50,8 @@ POSTURE = 1e-6
 """The part of the posture's weight that counts in an update that begins where the last one ended."""
 JUMP = 0.2
 """The share of the body's size that a target may move in one update before it is sought from the pose again."""
+MOST_TICKS = 12
+"""Ticks that an update makes up for at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +84,10 @@ class IkStep:
     steps: int
     warm_steps: int
     world: bool
-    """Whether targets are given in the world."""
+    """Whether targets or floors are given in the world."""
+    floors: Array
+    """Of each point that stays above a plane, where that is found `(F, 5)`: columns of values, or -1 - k for constant k,
+    of its normal and its height; and whether it is one of the world."""
 
 
 def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -> None:
@@ -96,16 +105,44 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
         if not constants[-1 - step.weight] > 0:
             return
     memory, size = control.memory, control.pose_size
+    since = state.instances["since"][instances] / TICK
+    ticks = np.clip(np.ceil(since - 0.1), 1, MOST_TICKS if step.steps else 1).astype(np.int64)
+    # Memory that lies elsewhere may have a solver there.
+    if hasattr(memory, "solve_ik") and memory.solve_ik(control, step, instances, weights, ticks, at):
+        return
+    for count in np.unique(ticks[ticks > 1]):
+        slow = ticks == count
+        _solve_in_ticks(control, step, instances[slow], weights[slow], at, int(count))
+    if not (ticks == 1).all():
+        instances, weights = instances[ticks == 1], weights[ticks == 1]
     if isinstance(memory, np.ndarray):
         _solve(control, step, instances, weights, memory, instances, at, step.kept)
         return
-    # Memory that lies elsewhere, and is solved for there, or what is needed of it is fetched and put back.
-    if hasattr(memory, "solve_ik") and memory.solve_ik(control, step, instances, weights, at):
-        return
+    # What is needed of memory that lies elsewhere is fetched and put back.
     count = 1 + 2 * state_of(step)
     poses, kept = slice(at, at + size), slice(step.kept, step.kept + count)
     rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
     _solve(control, step, instances, weights, rows, np.arange(len(rows)), 0, size)
+    memory[instances, poses], memory[instances, kept] = rows[:, :size], rows[:, size:]
+
+
+def _solve_in_ticks(
+    control: GraphControl, step: IkStep, instances: Array, weights: Array, at: int, ticks: int
+) -> None:
+    """An update of several ticks, tick by tick, with targets on their way: so it ends where as many short updates do."""
+    memory, size, state = control.memory, control.pose_size, state_of(step)
+    poses, kept = slice(at, at + size), slice(step.kept, step.kept + 1 + 2 * state)
+    rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
+    old, new = slice(size + 1, size + 1 + state), slice(size + 1 + state, size + 1 + 2 * state)
+    for k in range(ticks):
+        if k > 0:
+            rows[:, old] = rows[:, new]
+        _solve(
+            control, step, instances, weights, rows, np.arange(len(rows)), 0, size, ticks=ticks, left=ticks - k
+        )  # fmt: skip
+        if k == 0:
+            first = rows[:, old].copy()
+    rows[:, old] = first
     memory[instances, poses], memory[instances, kept] = rows[:, :size], rows[:, size:]
 
 
@@ -115,23 +152,21 @@ def state_of(step: IkStep) -> int:
 
 
 def _solve(
-    control: GraphControl, step: IkStep, instances: Array, weights: Array, memory: Array, rows: Array, at: int, kept: int
+    control: GraphControl, step: IkStep, instances: Array, weights: Array, memory: Array, rows: Array, at: int, kept: int,
+    *, ticks: int = 1, left: int = 1,
 ) -> None:  # fmt: skip
-    """Solves for instances block by block."""
+    """Solves for instances block by block: of an update in `ticks`, the first of the last `left` ones."""
     solver, state = step.solver, control.state
     assert solver is not None
     J, E, N = len(solver.skeleton), len(solver.effectors), min(len(instances), BLOCK)
     if not N:
         return
     room = _room(N, J, E)
-    stamps, since = state.instances["stamp"][instances], state.instances["since"][instances]
+    stamps, since = state.instances["stamp"][instances], state.instances["since"][instances] / ticks
     fixed = {
-        **fixed_fields(step),
-        "memory": memory,
-        "Jp": control.compiled.bank.layout.joints,
-        "at": at,
-        "kept": kept,
-    }
+        **fixed_fields(step), "memory": memory, "Jp": control.compiled.bank.layout.joints, "at": at, "kept": kept,
+        "ticks_left": left,
+    }  # fmt: skip
     for begin in range(0, len(instances), BLOCK):
         part = slice(begin, min(begin + BLOCK, len(instances)))
         n = part.stop - part.start
@@ -147,13 +182,15 @@ def _solve(
         work = IkRows(**fixed, **own, **here)
         _spread(take_poses, work, n, workers)
         warm = int(here["warm"].sum())
-        residuals = _run(solver, here, step, warm, n, workers)
-        if warm and step.steps:
-            lost = np.flatnonzero((here["warm"] > 0) & _missed(residuals, step.targets))
+        floors = floors_of(control, step, instances[part])
+        residuals = _run(solver, here, floors, step, warm, n, workers)
+        if step.steps:
+            # Also those whose target jumped and who began at the pose: or they would flip from one far place to another.
+            lost = np.flatnonzero((memory[rows[part], kept + 1] > 0) & _missed(residuals, step.targets))
             if len(lost):
-                some = {name: array[lost] for name, array in own.items()} | {"since": np.zeros(len(lost))}
-                again = IkRows(**fixed, **some, **_room(len(lost), J, E))
-                _come_to_rest(solver, again, here, lost, residuals[lost], since[part][lost])
+                some = {name: array[lost] for name, array in (own | here).items()}
+                again = IkRows(**{**fixed, **some})
+                _come_to_rest(solver, again, floors[lost], here, lost, residuals[lost], since[part][lost])
         _spread(put_solved, work, n, workers)
 
 
@@ -191,6 +228,28 @@ def targets_of(
     return found
 
 
+def floors_of(control: GraphControl, step: IkStep, instances: Array) -> Array:
+    """The planes of instances in model space `(n, F, 4)`: normals at unit length and heights; those without a direction
+    hold nothing."""
+    out = np.zeros((len(instances), len(step.floors), 4), np.float32)
+    values, constants = control.state.values, control.compiled.tables.constants
+    for k, (*refs, world) in enumerate(step.floors.tolist()):
+        x, y, z, height = (
+            values[instances, r] if r >= 0 else np.full(len(instances), constants[-1 - r]) for r in refs
+        )
+        size = np.sqrt(x * x + y * y + z * z)
+        known = np.isfinite(size) & (size > 1e-9) & np.isfinite(height)
+        normal = np.stack([x, y, z], axis=-1) / np.where(known, size, 1.0)[:, None]
+        if world:
+            place = control.state.place[instances]
+            height = height - (
+                normal[:, 0] * place[:, 0] + normal[:, 1] * place[:, 1] + normal[:, 2] * place[:, 2]
+            )
+            normal = quaternion.rotate(quaternion.conjugate(place[:, 3:7]), normal)
+        out[known, k, :3], out[known, k, 3] = normal[known], height[known]
+    return out
+
+
 def _spread(kernel: Kernel, work: Any, n: int, workers: int) -> None:
     """Runs a kernel over n instances."""
     if workers == 1:
@@ -209,25 +268,33 @@ def _room(N: int, J: int, E: int) -> dict[str, Any]:
     return arrays | {"warm": np.zeros(N, np.int64)}
 
 
-def _run(solver: Solver, room: dict[str, Array], step: IkStep, warm: int, n: int, workers: int) -> Array:
+def _run(
+    solver: Solver, room: dict[str, Array], floors: Array, step: IkStep, warm: int, n: int, workers: int
+) -> Array:
     """Solves for those that begin where they ended, and for those that begin at their poses; residuals `(n, E, 3)`."""
     if warm in (0, n) or not step.steps:
         steps = step.warm_steps if warm else step.steps
-        return _found(solver, room, steps, warm=warm > 0 or not step.steps, workers=workers)
+        return _found(solver, room, floors, steps, warm=warm > 0 or not step.steps, workers=workers)
     residuals = np.empty((n, len(solver.effectors), 3), np.float32)
     for kind in (0, 1):
         chosen = np.flatnonzero(room["warm"] == kind)
         some = {name: array[chosen] for name, array in room.items()}
         residuals[chosen] = _found(
-            solver, some, step.warm_steps if kind else step.steps, warm=kind > 0, workers=workers
+            solver,
+            some,
+            floors[chosen],
+            step.warm_steps if kind else step.steps,
+            warm=kind > 0,
+            workers=workers,
         )
         for name in ("out_translation", "out_rotation"):
             room[name][chosen] = some[name]
     return residuals
 
 
-def _found(solver: Solver, room: dict[str, Array], steps: int, *, warm: bool, workers: int = 1) -> Array:
-    floors = np.zeros((len(room["goals"]), 0, 4), np.float32)
+def _found(
+    solver: Solver, room: dict[str, Array], floors: Array, steps: int, *, warm: bool, workers: int = 1
+) -> Array:
     return solver.run(
         room["translation"], room["rotation"], room["scale"], room["goals"], floors, room["out_translation"],
         room["out_rotation"], steps=steps, warm=warm, kept=POSTURE, workers=workers,
@@ -241,16 +308,22 @@ def _missed(residuals: Array, targets: IkTargets) -> Array:
 
 
 def _come_to_rest(
-    solver: Solver, work: IkRows, room: dict[str, Array], lost: Array, residuals: Array, dt: Array
+    solver: Solver,
+    work: IkRows,
+    floors: Array,
+    room: dict[str, Array],
+    lost: Array,
+    residuals: Array,
+    dt: Array,
 ) -> None:
     """See the kernel: those who miss their targets."""
-    take_poses(work, 0, len(lost))
     here, joints, mover = work._asdict(), work.turning, max(solver.mover, 0)
-    before = _found(solver, here, 0, warm=True)
     rest = IkRest(
-        room["out_rotation"][lost[:, None], joints], room["out_translation"][lost, mover], residuals, before,
-        solver.tree.size, plan.TURN_WEIGHT,
+        np.ascontiguousarray(here["out_rotation"][:, joints]), here["out_translation"][:, mover].copy(), residuals,
+        residuals, solver.tree.size, int(not len(solver.floor)), plan.TURN_WEIGHT,
     )  # fmt: skip
+    begin_again(work, 0, len(lost))
+    rest = rest._replace(residuals=_found(solver, here, floors, 0, warm=True))
     come_to_rest(work, rest, dt, 0, len(lost))
     room["out_rotation"][lost[:, None], joints] = here["out_rotation"][:, joints]
     if solver.mover >= 0:

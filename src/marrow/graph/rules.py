@@ -6,7 +6,9 @@
 Names are parameters; `elapsed` is the seconds in this state, `remaining` those until its main clip ends, `progress` the
 share of that clip that has been played; `random` is a number from 0 to 1, drawn anew for each instance when a state is
 entered. `event("hit")` holds in the moment a clip that is seen passes that event, `window("cut")` while one is inside an
-event that lasts. Bools, triggers, events and windows are truths, the others numbers.
+event that lasts; `event("hit", 0.5)` and `window("cut", 0.5)` want half or more of that clip to be seen. `abs`,
+`min`, `max` and `clamp(x, low, high)` are there for numbers, not for times. Bools, triggers, events and windows are
+truths, the others numbers.
 """
 
 from __future__ import annotations
@@ -29,10 +31,12 @@ _COMPARISONS = {
     ">": ct.ABOVE, "<": ct.BELOW, ">=": ct.AT_LEAST, "<=": ct.AT_MOST, "==": ct.EQUAL, "!=": ct.UNEQUAL,
 }  # fmt: skip
 _DRAWN = "random"
+_FUNCTIONS = {"abs": 1, "min": 2, "max": 2, "clamp": 3}
+"""What may be called, and with how many numbers (min and max: or more)."""
 _LISTENED = {ct.PASSED: "event", ct.WINDOW: "window"}
 _TIMES = {"elapsed": ct.ELAPSED, "remaining": ct.REMAINING, "progress": ct.PROGRESS}
 _TOKEN = re.compile(
-    r"\s*(?:(\"[^\"]*\"|'[^']*')|(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|(<=|>=|==|!=|[<>()+\-*/])|([^\s<>=!()+\-*/]+))"
+    r"\s*(?:(\"[^\"]*\"|'[^']*')|(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|(<=|>=|==|!=|[<>(),+\-*/])|([^\s<>=!(),+\-*/]+))"
 )
 SLACK = 1e-9
 """Seconds by which a moment may be missed and still counts as met."""
@@ -52,6 +56,8 @@ class Rule:
     """Those of clips that it asks for."""
     needs: str | None = None
     """A trigger without which it cannot hold."""
+    bent: bool = False
+    """Whether it takes numbers that do not go evenly with what they are made of (abs, min, max)."""
 
     @property
     def names(self) -> list[str]:
@@ -86,7 +92,7 @@ def parse_rule(conditions: tuple[str, ...], parameters: Mapping[str, Parameter],
             rule.operations.append((ct.AND, None, 0.0))
     height = highest = 0
     for code, _, _ in rule.operations:
-        height += 1 if code < ct.ABOVE else 0 if code in (ct.NOT, ct.NEGATIVE) else -1
+        height += 1 if code < ct.ABOVE else 0 if code in (ct.NOT, ct.NEGATIVE, ct.SIZE) else -1
         highest = max(highest, height)
     if highest > ct.MAX_RULE or rule.comparisons > ct.MAX_RULE:
         raise ValidationError(f"{where}.when: a rule may compare {ct.MAX_RULE} times at most")
@@ -106,7 +112,7 @@ class _Parser:
 
     def _tokens(self) -> list[str]:
         """Numbers, signs and names; a parameter may have signs in its name, so those come first."""
-        names = sorted((n for n in self.parameters if re.search(r"[()+\-*/]", n)), key=len, reverse=True)
+        names = sorted((n for n in self.parameters if re.search(r"[(),+\-*/]", n)), key=len, reverse=True)
         found, at = [], 0
         while self.text[at:].strip():
             rest = self.text[at:].lstrip()
@@ -252,6 +258,8 @@ class _Parser:
             return _Part(False, said=token)
         if token in _LISTENED.values() and self.peek() == "(":
             return self.heard(token)
+        if token in _FUNCTIONS and self.peek() == "(":
+            return self.called(token)
         if token == _DRAWN:
             self.emit(ct.RANDOM)
             return _Part(False, said=token)
@@ -260,18 +268,50 @@ class _Parser:
             self.rule.timed = True
             self.rule.clip_times = self.rule.clip_times or token != "elapsed"
             return _Part(False, True, token)
-        if token in WORDS or re.fullmatch(r"[<>=!()+\-*/]+", token):
+        if token in WORDS or re.fullmatch(r"[<>=!(),+\-*/]+", token):
             raise self.error(f"expected a name or a number, got {token!r}")
         raise UnknownNameError(f"parameter (in {self.where})", token, self.parameters)
 
+    def called(self, word: str) -> _Part:
+        """`abs(x)`, `min(x, y)`, `max(x, y)`, `clamp(x, low, high)`."""
+        count = 0
+        while count == 0 or self.peek() == ",":
+            self.take()
+            part = self.number(self.sum(), f"{word}()")
+            if part.timed:
+                raise self.error(f"a time cannot stand inside {word}(); compare it by itself")
+            count += 1
+            if count == 2 and word != "abs":
+                self.emit(ct.LESSER if word == "min" else ct.GREATER)
+            elif count > 2:
+                self.emit(ct.GREATER if word == "max" else ct.LESSER)
+        most = count if word in ("min", "max") else _FUNCTIONS[word]
+        if not _FUNCTIONS[word] <= count <= most:
+            raise self.error(f"{word}() takes {_FUNCTIONS[word]} numbers, got {count}")
+        if self.take() != ")":
+            raise self.error(f"a ')' is missing after {word}(")
+        if word == "abs":
+            self.emit(ct.SIZE)
+        self.rule.bent = True
+        return _Part(False, said=word)
+
     def heard(self, word: str) -> _Part:
-        """`event("hit")` or `window("cut")`."""
+        """`event("hit")` or `window("cut")`, and how much of the clip must be seen."""
         self.take()
         name = self.take()
-        if name[0] not in "\"'" or len(name) < 3 or self.take() != ")":
+        if name[0] not in "\"'" or len(name) < 3:
+            raise self.error(f"an event is named in quotes, as in {word}('hit')")
+        closing, weight = self.take(), 0.0
+        if closing == ",":
+            said = self.take()
+            weight = float(said) if re.fullmatch(r"\d*\.?\d+|\d+\.", said) else math.nan
+            if not 0.0 <= weight <= 1.0:
+                raise self.error(f"the weight of {word}({name}, ...) is a number from 0 to 1, got {said!r}")
+            closing = self.take()
+        if closing != ")":
             raise self.error(f"an event is named in quotes, as in {word}('hit')")
         code = next(c for c, w in _LISTENED.items() if w == word)
-        self.emit(code, name[1:-1])
+        self.emit(code, name[1:-1], weight)
         self.rule.events += (name[1:-1],)
         return _Part(True, said=word)
 

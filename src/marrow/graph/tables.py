@@ -204,18 +204,26 @@ class Builder:
 
     # -- masks ----------------------------------------------------------------------------------------------------
     def joint_mask(
-        self, joints: Sequence[str], explicit: Mapping[str, float], depth_falloff: float, path: str
+        self,
+        joints: Sequence[str],
+        explicit: Mapping[str, float],
+        depth_falloff: float,
+        path: str,
+        *,
+        below: bool = False,
     ) -> Array:
-        """Weights `(J,)` of a layer: from `joints` downward, then `explicit` ones by name."""
+        """Weights `(J,)` of a layer: from `joints` downward, then `explicit` ones by name, with `below` also of all joints
+        below them, down to the next one that is named."""
         for name in (*joints, *explicit):
             named_joint(self.skeleton, name, path)
         if not (math.isfinite(depth_falloff) and depth_falloff >= 0):
             raise ValidationError(f"{path}.depth_falloff: expected zero or more, got {depth_falloff}")
         mask = self.skeleton.mask(list(joints), depth_falloff=depth_falloff)
-        for name, weight in explicit.items():
+        for name in sorted(explicit, key=lambda n: self.skeleton.depth[self.skeleton.index(n)]):
+            weight = explicit[name]
             if not 0 <= weight <= 1:
                 raise ValidationError(f"{path}.mask: {name!r} has weight {weight}; expected 0 to 1")
-            mask[self.skeleton.index(name)] = weight
+            mask[self.skeleton.mask([name]) > 0 if below else self.skeleton.index(name)] = weight
         return mask
 
     def mask(self, *rows: tuple[Array, Array]) -> int:

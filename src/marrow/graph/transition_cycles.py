@@ -114,7 +114,7 @@ def holds(rule: Rule, values: Mapping[str, float], *, elapsed: float = 0.0) -> b
         ct.OVER: lambda a, b: a / b if b else 0.0, ct.ABOVE: lambda a, b: float(a > b),
         ct.BELOW: lambda a, b: float(a < b), ct.AT_LEAST: lambda a, b: float(a >= b),
         ct.AT_MOST: lambda a, b: float(a <= b), ct.EQUAL: lambda a, b: float(a == b),
-        ct.UNEQUAL: lambda a, b: float(a != b),
+        ct.UNEQUAL: lambda a, b: float(a != b), ct.LESSER: min, ct.GREATER: max,
     }  # fmt: skip
     for code, name, value in rule.operations:
         if code == ct.NUMBER:
@@ -135,6 +135,8 @@ def holds(rule: Rule, values: Mapping[str, float], *, elapsed: float = 0.0) -> b
             stack.append(float(stack.pop() == 0))
         elif code == ct.NEGATIVE:
             stack.append(-stack.pop())
+        elif code == ct.SIZE:
+            stack.append(abs(stack.pop()))
         else:
             b, a = stack.pop(), stack.pop()
             stack.append(two[code](a, b))

@@ -77,7 +77,7 @@ def _places(solver: Solver, pose: Pose) -> dict[str, Goal]:
     for effector in solver.effectors:
         matrix = model[:, solver.skeleton.index(effector.joint)].copy()
         matrix[..., 3] += matrix[..., :3] @ np.array(effector.point, np.float32)
-        out[str(effector.joint)] = Goal.of("clip", matrix)
+        out[effector.label] = Goal.of("clip", matrix)
     return out
 
 

@@ -28,6 +28,9 @@ class Effector(Replaceable):
     `point` is the place on the joint that reaches, in the joint's frame. `limb` names the first and the middle joint
     of the limb, for the pole and `soft`; arms and legs are known, else it is the grandparent and the parent. `soft`
     is the share of the limb's length over which reach softens before it ends: 0.05 never quite straightens a limb.
+    What a soft limb lacks then pulls at its first joint, so that trunk and hips follow: by `pull` of the effector's
+    weight; 0 leaves it to the limb.
+    Targets are given by `name`, or by the joint where there is none: two effectors on one joint need names.
     """
 
     joint: str | int
@@ -39,6 +42,8 @@ class Effector(Replaceable):
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     limb: tuple[str | int, str | int] | None = None
     soft: float = 0.0
+    pull: float = 1.0
+    name: str | None = None
 
     def __post_init__(self) -> None:
         who = f"Effector({self.joint!r})"
@@ -61,11 +66,20 @@ class Effector(Replaceable):
             axis=tuple((axis / np.linalg.norm(axis)).tolist()),
             point=tuple(point.tolist()),
             soft=_validate.number(who, "soft", self.soft, low=0.0, high=0.5),
+            pull=_validate.number(who, "pull", self.pull, low=0.0, high=1e4),
         )
         if self.limb is not None and (not isinstance(self.limb, (tuple, list)) or len(self.limb) != 2):
             raise WrongTypeError(
                 f"{who}.limb: expected the first and the middle joint, got {_validate.shown(self.limb)}"
             )
+
+        if self.name is not None:
+            _validate.instance(who, "name", self.name, str)
+
+    @property
+    def label(self) -> str:
+        """What targets call it."""
+        return str(self.joint) if self.name is None else self.name
 
     @property
     def weights(self) -> tuple[float, float, float, float]:

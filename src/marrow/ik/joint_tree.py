@@ -35,6 +35,8 @@ class JointTree:
     """The node of each joint that has one."""
     size: float
     """The body's size in metres: from where it moves to the furthest effector."""
+    bones: float
+    """The lengths of all bones but that of the joint which moves, together, in metres."""
 
 
 def hips_of(skeleton: Skeleton, tips: Sequence[int]) -> int:
@@ -48,9 +50,16 @@ def hips_of(skeleton: Skeleton, tips: Sequence[int]) -> int:
 
 
 def joint_tree(
-    skeleton: Skeleton, tips: Iterable[int], free: Iterable[int], mover: int, limited: Iterable[int]
+    skeleton: Skeleton,
+    tips: Iterable[int],
+    free: Iterable[int],
+    mover: int,
+    limited: Iterable[int],
+    *,
+    centred: int,
 ) -> JointTree:
-    """The nodes from the roots to all `tips`; `free` joints turn, `mover` moves (-1: none)."""
+    """The nodes from the roots to all `tips`; `free` joints turn, `mover` moves (-1: none), places are counted from
+    where `centred` is."""
     used: set[int] = set()
     for tip in tips:
         used.update((tip, *skeleton.ancestors(tip)))
@@ -64,9 +73,12 @@ def joint_tree(
     place = skeleton.rest_model[:, :, 3].astype(np.float64)
     centre = place[mover] if mover >= 0 else place[joints[0]]
     size = float(np.linalg.norm(place[joints] - centre, axis=-1).max(initial=0.0))
+    above = skeleton.parents[joints]
+    ways = np.where((above < 0)[:, None], 0.0, place[joints] - place[above])
+    bones = np.linalg.norm(ways, axis=-1)[[j != centred for j in joints]].sum()
     return JointTree(
         np.array([-1, *joints], np.int32), np.array(parents, np.int32), np.array(flags, np.int32), node,
-        size if np.isfinite(size) and size > 1e-9 else 1.0,
+        size if np.isfinite(size) and size > 1e-9 else 1.0, float(bones) if np.isfinite(bones) else 0.0,
     )  # fmt: skip
 
 

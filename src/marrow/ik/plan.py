@@ -24,7 +24,7 @@ DAMPING = 1e-4
 """The least damping, against weights of one: what float32 needs to tell unknowns apart."""
 TURN_WEIGHT = 0.1
 """What the square of a radian weighs against that of the body's size."""
-LIMIT_WEIGHT, FLOOR_WEIGHT = 30.0, 30.0
+LIMIT_WEIGHT, FLOOR_WEIGHT = 30.0, 300.0
 MOST_TURN = 0.8
 """Radians that a joint turns in one step, at most."""
 LOOSE, TAUT = 0.15, 0.5
@@ -56,6 +56,7 @@ def fixed_arguments(
         tip = skeleton.index(effector.joint)
         nodes[k, 0] = tree.node[tip]
         points[k, :3], points[k, 3:6], points[k, 6] = effector.point, effector.axis, effector.soft
+        points[k, 7] = effector.pull
         flags[k] = AIM * (effector.aim > 0)
         if effector.pole > 0 or effector.soft > 0:
             limb = limb_of(skeleton, effector, tip)
@@ -82,6 +83,7 @@ def fixed_arguments(
         "floor_points": np.array([e.point for e in floor], np.float32).reshape(len(floor), 3),
         "centre": centre,
         "size": tree.size,
+        "bones": tree.bones / tree.size,
         "damping": damping,
         "turn_weight": TURN_WEIGHT,
         "hips": hips if math.isfinite(hips) else 0.0,
@@ -116,6 +118,7 @@ def scratch(nodes: int, effectors: int, floors: int) -> dict[str, Array]:
         "plane": 4 * floors,
         "floor_point": 3 * floors,
         "energy": 2,
+        "grown": 1,
     }
     return packed({name: (16 * count, np.float32) for name, count in rows.items()})
 

@@ -17,6 +17,7 @@ from marrow.ik.effector import Effector, Goal
 from marrow.ik.joint_limits import JointLimits
 from marrow.ik.joint_tree import hips_of, joint_tree
 from marrow.ik.plan import DAMPING, fixed_arguments, schedule, scratch
+from marrow.ik.second_try import try_from_middle
 from marrow.kernels.ik import work as layout
 from marrow.kernels.ik.solve import ik_solve
 from marrow.kernels.jobs import Job
@@ -85,7 +86,13 @@ class Solver:
                 f"Solver.limits: they are for {len(limits.limited)} joints, the skeleton has {len(skeleton)}"
             )
         self.limits = limits
-        self._index = {str(e.joint): k for k, e in reversed(list(enumerate(self.effectors)))}
+        self._index: dict[str, int] = {}
+        for k, effector in enumerate(self.effectors):
+            if self._index.setdefault(effector.label, k) != k:
+                raise ValidationError(
+                    f"Solver.effectors: two effectors are called {effector.label!r}, and a target could be for either: "
+                    "give one a name of its own (Effector(..., name=...))"
+                )
         tips = [skeleton.index(e.joint) for e in self.effectors]
         feet = [skeleton.index(e.joint) for e in self.floor]
         mover = hips_of(skeleton, [*tips, *feet])
@@ -94,7 +101,7 @@ class Solver:
         self.mover = moves = mover if mover in free and carries and math.isfinite(self.hips) else -1
         """The joint that moves; -1 for none."""
         limited = np.flatnonzero(limits.limited).tolist() if limits is not None else []
-        self.tree = joint_tree(skeleton, [*tips, *feet], free, moves, limited)
+        self.tree = joint_tree(skeleton, [*tips, *feet], free, moves, limited, centred=mover)
         idle = sorted(free - set(self.tree.node))
         if idle:
             raise ValidationError(f"Solver.joints: {skeleton.names[idle[0]]!r} carries no effector")
@@ -148,9 +155,9 @@ class Solver:
         floor: ArrayLike | None = None,
         steps: int | None = None,
     ) -> Solved:
-        """The pose nearest to `pose` whose effectors are at `targets`: by the effector's joint a place `(..., 3)`, a
-        matrix `(..., 3, 4)` or a `Goal`, in model space. Effectors without a target stay where the pose has them.
-        Leading axes of pose and targets go together as NumPy's do.
+        """The pose nearest to `pose` whose effectors are at `targets`: by the effector's joint (or its name) a place
+        `(..., 3)`, a matrix `(..., 3, 4)` or a `Goal`, in model space. Effectors without a target stay where the
+        pose has them. Leading axes of pose and targets go together as NumPy's do.
 
         `warm` is where to begin: what was found for the frame before. `floor` are planes `(..., 4)` or `(..., F, 4)`,
         a normal and a distance, that the joints named by the solver's `floor` stay above (y = 0 without it).
@@ -184,11 +191,13 @@ class Solver:
             many(v, J, k).copy() for v, k in ((begin.translation, 3), (begin.rotation, 4))
         )
         scale = many(pose.scale, J, 3)
-        residuals = self.run(
+        given = (
             many(pose.translation, J, 3), many(pose.rotation, J, 4), scale,
-            many(goals, len(self.effectors), layout.GOAL), many(floors, F, 4), translation, rotation,
-            steps=steps, warm=warm is not None,
+            many(goals, len(self.effectors), layout.GOAL), many(floors, F, 4),
         )  # fmt: skip
+        residuals = self.run(*given, translation, rotation, steps=steps, warm=warm is not None)
+        if warm is None and self.limits is not None:
+            try_from_middle(self, given, translation, rotation, residuals, steps)
         found = Pose(
             translation.reshape(*shape, J, 3), rotation.reshape(*shape, J, 4), scale.reshape(*shape, J, 3),
             np.broadcast_to(pose.morphs, (*shape, pose.morph_count)),

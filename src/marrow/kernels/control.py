@@ -37,6 +37,8 @@ from marrow.kernels.control_slots import (
     advance_slot_fades,
     average_slot_fades,
     decide_slots,
+    hasten_slot,
+    slot_due,
     stop_hidden_slots,
     wake_slot,
 )
@@ -182,7 +184,7 @@ def move(graph, state, room, n, d):
     root["weight"] = root["share"] = root["speed"] = root["travel"] = 1.0
     root["flip"], root["warp"], root["stride"], root["yaw"] = 0, 0, 1.0, 0.0
     root["seen"] = counters["tick"]
-    for k in range(8):
+    for k in range(len(room.motion)):
         room.motion[k] = 0.0
     for k in range(len(room.steering)):
         room.steering[k] = 0.0
@@ -275,25 +277,67 @@ def start(graph, state, room, n, m, t, to, current):
     profile = machine["profile"]
     me = state.machines[n, m]
     clock = state.instances[n]["clock"]
-    reset = True
+    reset, offset, aside = True, 0.0, False
     if t >= 0:
         transition = graph.transitions[t]
         take_triggers(graph, state, n, m, transition)
         seconds, ease, inertia = transition["seconds"], transition["ease"], transition["inertia"] != 0
         me["interrupt"], me["priority"] = transition["interrupt"], transition["priority"]
         profile = transition["profile"]
-        reset = transition["reset"] != 0
+        reset, offset = transition["reset"] != 0, transition["offset"]
+        me["sources"] = transition["sources"]
+        row = graph.states[machine["first"] + me["current"]]
+        aside = t < row["first"] or t >= row["first"] + row["count"]
     shown = state.shares[n, machine["first"] + to]["weight"] > 0.0
     # A state cannot fade out as it was and fade in from its beginning: what was seen of it dies out by inertia.
     cut = seconds > 0.0 and machine["memory"] >= 0 and (reset if shown else inertia)
     if cut:
         write_side(graph, state, room, n, m)
-    begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, clock)
+    begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, offset, aside, clock)
     move(graph, state, room, n, 0.0)
     if cut:
         me["profile"] = profile
         write_side_after(graph, state, room, n, m)
         room.counters[0]["kept"] += 1
+
+
+def play_slots(graph, state, room, n, clock, current):
+    """Begins and ends what is due in the slots; where one does so by inertia, it goes on from what was seen. Returns whether
+    what is seen is known, the seconds until something is due, whether a fade runs, and whether anything was changed."""
+    cuts = 0
+    for k in range(len(graph.slots)):
+        if graph.slots[k]["machine"] < 0:
+            continue
+        due, seconds = slot_due(graph, state, n, k)
+        me = state.machines[n, graph.slots[k]["machine"]]
+        me["rest"] = 0.0
+        if due and seconds > 0.0:
+            if not current:
+                move(graph, state, room, n, 0.0)
+                current = True
+            hasten_slot(state, n, k)
+            write_side(graph, state, room, n, graph.slots[k]["machine"])
+            me["rest"] = seconds
+            cuts += 1
+    wait, fading, changed = decide_slots(graph, state, room, n, clock)
+    if cuts > 0:
+        cut_slots(graph, state, room, n)
+        return True, wait, fading, False
+    return current, wait, fading, changed
+
+
+@rare
+def cut_slots(graph, state, room, n):
+    """The other side of what has just begun or ended in slots by inertia; those inside others first."""
+    move(graph, state, room, n, 0.0)
+    for s in range(len(graph.slots)):
+        m = graph.slots[len(graph.slots) - 1 - s]["machine"]
+        if m >= 0 and state.machines[n, m]["rest"] > 0.0:
+            me = state.machines[n, m]
+            me["inertia_time"], me["inertia_seconds"], me["rest"] = 0.0, me["rest"], 0.0
+            me["profile"] = graph.machines[m]["profile"]
+            write_side_after(graph, state, room, n, m)
+            room.counters[0]["kept"] += 1
 
 
 def write_side_after(graph, state, room, n, m):
@@ -331,7 +375,7 @@ def step(graph, state, kept, room, n, dt):
             current = True
             continue
         changing = moving or fades > 0
-        wait, fading, changed = decide_slots(graph, state, room, n, instance["clock"])
+        current, wait, fading, changed = play_slots(graph, state, room, n, instance["clock"], current)
         changing = changing or fading
         current = current and not changed
         soonest = min(soonest, wait)

@@ -6,6 +6,7 @@ import numpy as np
 
 from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
 from marrow.kernels.control_travel import shown_clip
+from marrow.kernels.control_weights import leaf_time
 from marrow.kernels.language.kernel import rare
 
 NEVER = 1e300
@@ -14,9 +15,14 @@ NEVER = 1e300
 def curve_at(graph, curve, time):
     """The value of a curve: straight between its keys, held outside."""
     keys, count = curve["keys"], curve["count"]
-    k = 0
-    while k < count - 1 and graph.numbers[keys + k + 1] < time:
-        k += 1
+    # The last key before that moment, or the first one.
+    k, last = 0, count - 1
+    while k < last:
+        middle = (k + last + 1) // 2
+        if graph.numbers[keys + middle] < time:
+            k = middle
+        else:
+            last = middle - 1
     a = graph.numbers[keys + count + k]
     if k == count - 1 or time <= graph.numbers[keys + k]:
         return a
@@ -40,17 +46,15 @@ def write_curves(graph, state, room, n):
     if len(graph.curves) == 0:
         return
     tick = room.counters[0]["tick"]
-    for k in range(len(graph.curves)):
-        column = graph.curves[k]["column"]
+    for k in range(len(graph.columns)):
+        column = graph.curves[graph.columns[k]]["column"]
         state.values[n, column] = 0.0
         state.goals[n, column] = 0.0
     for i in range(len(graph.leaves)):
         leaf = graph.leaves[i]
         work = room.work[leaf["node"]]
         if work["seen"] == tick and work["weight"] > 0.0 and graph.clips[leaf["clip"]]["curves"] > 0:
-            time = leaf["start"]
-            if graph.nodes[leaf["node"]]["kind"] == CLIP:
-                time = state.leaves[n, i]["time"]
+            time = leaf_time(graph, state, n, i)
             add_curves(graph, state, n, shown_clip(graph, work, leaf["clip"]), time, work["weight"])
     for k in range(len(graph.slots)):
         work = room.work[graph.slots[k]["node"]]
@@ -60,16 +64,14 @@ def write_curves(graph, state, room, n):
                 if voice["weight"] > 0.0:
                     clip = shown_clip(graph, work, voice["clip"])
                     add_curves(graph, state, n, clip, voice["time"], work["weight"] * voice["weight"])
-    for k in range(len(graph.curves)):
-        column = graph.curves[k]["column"]
+    for k in range(len(graph.columns)):
+        curve = graph.curves[graph.columns[k]]
+        column = curve["column"]
         total = state.goals[n, column]
-        if total >= 0.0:
-            if total > 1.0:
-                state.values[n, column] /= total
-            else:
-                state.values[n, column] += (1.0 - total) * graph.curves[k]["default"]
-            # Done, also where the column comes again.
-            state.goals[n, column] = -1.0
+        if total > 1.0:
+            state.values[n, column] /= total
+        else:
+            state.values[n, column] += (1.0 - total) * curve["default"]
 
 
 def time_ahead(time, speed, duration, loop):
@@ -98,12 +100,10 @@ def curve_now(graph, state, room, n, column, ahead):
         work = room.work[leaf["node"]]
         if work["seen"] != tick or graph.clips[leaf["clip"]]["curves"] == 0:
             continue
-        time = leaf["start"]
+        time = leaf_time(graph, state, n, i)
         if graph.nodes[leaf["node"]]["kind"] == CLIP:
             duration = graph.clips[leaf["clip"]]["duration"]
-            time = time_ahead(
-                state.leaves[n, i]["time"], ahead * work["clip_speed"], duration, leaf["loop"] != 0
-            )
+            time = time_ahead(time, ahead * work["clip_speed"], duration, leaf["loop"] != 0)
         here, has = clip_curve(graph, shown_clip(graph, work, leaf["clip"]), column, time)
         value += work["weight"] * here
         total += work["weight"] * has

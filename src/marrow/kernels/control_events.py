@@ -54,7 +54,7 @@ def leaf_gap(graph, state, room, n, leaf, name, window):
 def group_gap(graph, state, room, n, g, name, window):
     """Seconds until a sync group comes to an event of the clip that leads, or with `window` of any."""
     group, me = graph.groups[g], state.groups[n, g]
-    total, leader, count = gather(graph, room, g)
+    total, leader, deciding, count = gather(graph, room, g)
     if leader < 0 or me["run"] != RUNNING:
         return NEVER
     total = max(total, 1e-30)
@@ -64,10 +64,10 @@ def group_gap(graph, state, room, n, g, name, window):
     for _ in range(markers + 1):
         inside = phase - np.floor(phase / markers) * markers
         interval = min(int(inside), markers - 1)
-        now = group_speed(graph, state, room, n, count, interval, total)
+        now = group_speed(graph, state, room, n, deciding, interval, total)
         if now < 0.0 and inside == interval:
             interval = interval - 1 if interval > 0 else markers - 1
-            now = min(group_speed(graph, state, room, n, count, interval, total), 0.0)
+            now = min(group_speed(graph, state, room, n, deciding, interval, total), 0.0)
         if now == 0.0:
             return NEVER
         edge = np.floor(phase) + 1.0 if now > 0.0 else np.ceil(phase) - 1.0
@@ -132,21 +132,23 @@ def in_window(graph, clip, time, name):
 
 
 @rare
-def window_open(graph, state, room, n, name):
-    """Whether something that is seen is in the middle of an event that lasts."""
+def window_open(graph, state, room, n, name, weight):
+    """Whether a clip of which `weight` or more is seen is in the middle of an event that lasts."""
     tick = room.counters[0]["tick"]
     for i in range(len(graph.leaves)):
         leaf = graph.leaves[i]
         seen = room.work[leaf["node"]]["seen"] == tick and graph.nodes[leaf["node"]]["kind"] == CLIP
         if seen and graph.clips[leaf["clip"]]["windows"] > 0:
             clip = shown_clip(graph, room.work[leaf["node"]], leaf["clip"])
-            if in_window(graph, clip, state.leaves[n, i]["time"], name):
+            heard = room.work[leaf["node"]]["weight"] >= weight
+            if heard and in_window(graph, clip, state.leaves[n, i]["time"], name):
                 return True
     for k in range(len(graph.slots)):
         me, work = state.slots[n, k], room.work[graph.slots[k]["node"]]
         for v in range(VOICES):
             voice = state.voices[n, VOICES * k + v]
             seen = me["run"] == RUNNING and (voice["weight"] > 0.0 or v == me["leader"])
+            seen = seen and work["weight"] * voice["weight"] >= weight
             if seen and in_window(graph, shown_clip(graph, work, voice["clip"]), voice["time"], name):
                 return True
     return False

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.kernels.control_events import SHORT
-from marrow.kernels.control_motion import happened
+from marrow.kernels.control_motion import happened, stay
 from marrow.kernels.control_rules import NEVER, SLACK, wait_for
 from marrow.kernels.control_tables import (
     ASLEEP,
     CLIP,
+    FROM_LEFT,
+    FROM_NEXT,
     MACHINE,
     RUNNING,
     SLOT,
@@ -43,14 +45,19 @@ def eased(kind, s):
 
 
 @rare
-def restart(graph, state, n, node):
-    """Everything from a node down begins again."""
+def restart(graph, state, n, node, offset):
+    """Everything from a node down begins again; clips with the share `offset` of them behind them."""
     for i in range(node, graph.nodes[node]["end"]):
         kind, data = graph.nodes[i]["kind"], graph.nodes[i]["data"]
         if kind == CLIP:
             leaf = state.leaves[n, data]
             leaf["time"] = graph.leaves[data]["start"]
             leaf["new"] = 1
+            if offset > 0.0:
+                duration = graph.clips[graph.leaves[data]["clip"]]["duration"]
+                leaf["time"] += offset * duration
+                if leaf["time"] > duration:
+                    leaf["time"] = leaf["time"] - duration if graph.leaves[data]["loop"] != 0 else duration
             group = graph.leaves[data]["group"]
             if (
                 group >= 0
@@ -59,6 +66,7 @@ def restart(graph, state, n, node):
             ):
                 # A group that is also elsewhere goes on.
                 state.groups[n, group]["run"] = STOPPED
+                state.groups[n, group]["phase"] = offset * graph.groups[group]["markers"]
         elif kind == MACHINE:
             state.machines[n, data]["run"] = STOPPED
         elif kind == SLOT:
@@ -104,20 +112,46 @@ def find_transition(graph, state, room, n, smoothing):
             soonest = min(soonest, me["rest"])
             continue
         soonest = min(soonest, me["even"])
-        row = graph.states[machine["first"] + me["current"]]
-        for t in range(row["first"], row["first"] + row["count"]):
-            transition = graph.transitions[t]
-            wait = wait_for(graph, state, room, n, m, transition, smoothing)
-            if wait <= SLACK:
-                if state.shares[n, machine["first"] + transition["to"]]["entered"] == moment:
-                    # It was there in this very moment: it would go round for ever.
-                    me["rest"] = REST
-                    soonest = min(soonest, REST)
-                    note_endless(room, n, m)
-                    break
-                return m, t, transition["to"], soonest, fading
-            soonest = min(soonest, wait)
+        t, wait = first_way(graph, state, room, n, m, me["current"], smoothing, False)
+        if me["left"] > 0.0 and me["sources"] != FROM_NEXT:
+            other, sooner = first_way(graph, state, room, n, m, me["previous"], smoothing, True)
+            ahead = other >= 0 and t >= 0
+            ahead = ahead and graph.transitions[other]["priority"] > graph.transitions[t]["priority"]
+            if me["sources"] == FROM_LEFT or t < 0 or ahead:
+                t = other
+            wait = sooner if me["sources"] == FROM_LEFT else min(wait, sooner)
+        soonest = min(soonest, wait)
+        if t >= 0:
+            to = graph.transitions[t]["to"]
+            if state.shares[n, machine["first"] + to]["entered"] != moment:
+                return m, t, to, soonest, fading
+            # It was there in this very moment: it would go round for ever.
+            me["rest"] = REST
+            soonest = min(soonest, REST)
+            note_endless(room, n, m)
     return -1, -1, -1, soonest, fading
+
+
+def first_way(graph, state, room, n, m, place, smoothing, aside):
+    """The first transition of a state that can start now, -1 for none, and the seconds until one can. With `aside` it is the state
+    that is being left: its seconds are counted on, and what asks for the times of its clip waits for its end."""
+    me, soonest = state.machines[n, m], NEVER
+    row = graph.states[graph.machines[m]["first"] + place]
+    elapsed = me["elapsed"]
+    if aside:
+        me["elapsed"] = me["before"]
+    found = -1
+    for t in range(row["first"], row["first"] + row["count"]):
+        transition = graph.transitions[t]
+        if aside and (transition["to"] == me["current"] or transition["clip_times"] != 0):
+            continue
+        wait = wait_for(graph, state, room, n, m, transition, smoothing)
+        if wait <= SLACK:
+            found = t
+            break
+        soonest = min(soonest, wait)
+    me["elapsed"] = elapsed
+    return found, soonest
 
 
 def draw(state, n, m):
@@ -139,8 +173,9 @@ def remainder(a, b):
 
 
 @rare
-def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, clock):
-    """Starts the way to a state; with `cut` the state is there at once, as inertia wants it; with `reset` it starts over."""
+def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, offset, aside, clock):
+    """Starts the way to a state; with `cut` the state is there at once, as inertia wants it; with `reset` it starts over, with
+    the share `offset` of its clips behind it; with `aside` it is the state before that is left."""
     machine, me = graph.machines[m], state.machines[n, m]
     first = machine["first"]
     if machine["switch"] == 0:
@@ -149,14 +184,15 @@ def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, cl
         happened(room, n, TRANSITION_STARTED, to, m, 1.0, clock)
     state.shares[n, first + to]["entered"] = state.instances[n]["moment"]
     if reset:
-        restart(graph, state, n, graph.states[first + to]["node"])
+        restart(graph, state, n, graph.states[first + to]["node"], offset)
     at_once = cut or seconds <= 0.0
     for s in range(machine["count"]):
         share = state.shares[n, first + s]
         share["start"] = share["weight"]
         if at_once:
             share["weight"] = 1.0 if s == to else 0.0
-    me["previous"] = me["current"]
+    if not aside:
+        me["previous"], me["before"] = me["current"], me["elapsed"]
     me["current"] = to
     me["elapsed"], me["faded"] = 0.0, 0.0
     me["seconds"] = 0.0 if at_once else seconds
@@ -182,8 +218,8 @@ def wake_machine(graph, state, room, n, m, clock):
             share["entered"] = -1
         state.shares[n, machine["first"] + current]["entered"] = state.instances[n]["moment"]
         me["current"] = me["previous"] = current
-        me["interrupt"] = me["priority"] = 0
-        me["elapsed"] = me["faded"] = me["seconds"] = me["left"] = me["rest"] = 0.0
+        me["interrupt"] = me["priority"] = me["sources"] = 0
+        me["elapsed"] = me["before"] = me["faded"] = me["seconds"] = me["left"] = me["rest"] = 0.0
         me["inertia_time"] = me["inertia_seconds"] = 0.0
         me["remaining"] = me["even"] = NEVER
         me["leader"], me["over"] = -1, 0
@@ -207,6 +243,9 @@ def show_states(graph, state, room, n, m, i):
             if machine["memory"] >= 0:
                 # What inertia is added to is a sum of its own.
                 room.work[child]["share"] = share
+            if graph.states[machine["first"] + s]["still"] != 0:
+                stay(room, child)
+                room.work[child]["travel"] = 0.0
         elif s == me["current"]:
             show(room, child, i, FAINT)
             room.work[child]["share"] = 0.0
@@ -252,6 +291,7 @@ def advance_machines(graph, state, room, n, d, clock):
         if me["run"] != RUNNING:
             continue
         me["elapsed"] += d
+        me["before"] += d
         if me["rest"] > 0.0:
             me["rest"] = me["rest"] - d if me["rest"] - d > SLACK else 0.0
         if me["seconds"] > 0.0 and me["seconds"] - me["faded"] <= SLACK:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.kernels.control_tables import CLIP_EVENT, EVENT_ENDED, EVENT_INSIDE, RUNNING, STOPPED
+from marrow.kernels.control_tables import (
+    CLIP_EVENT,
+    EVENT_ENDED,
+    EVENT_INSIDE,
+    FOLLOWER,
+    LEADER,
+    RUNNING,
+    STOPPED,
+)
 from marrow.kernels.control_travel import shown_clip
 from marrow.kernels.control_warps import HAIR, go_on
 from marrow.kernels.control_weights import value_of
@@ -21,7 +29,9 @@ def happened(room, n, kind, event, source, weight, time):
     """Notes that something happened."""
     counters = room.counters[0]
     if kind == CLIP_EVENT and event < len(room.passed):
-        room.passed[event]["step"], room.passed[event]["time"] = counters["step"], time
+        passed = room.passed[event]
+        passed["weight"] = max(weight, passed["weight"]) if passed["step"] == counters["step"] else weight
+        passed["step"], passed["time"] = counters["step"], time
     if counters["events"] >= counters["events_end"]:
         counters["missed_events"] += 1
         return
@@ -122,7 +132,9 @@ def advance_leaf(graph, state, room, n, leaf, d, clock):
     if d > 0.0 and speed != 0.0:
         fire(graph, room, n, clip, before, after, loop, me["new"] != 0, speed, work["weight"], clock)
         me["new"] = 0
-    if work["travel"] > 0.0:
+    if work["travel"] > 0.0 and row["still"] != 0:
+        stay(room, row["node"])
+    elif work["travel"] > 0.0:
         go_on(graph, state, room, n, work, work["travel"], clip, before, after, loop)
     me["time"] = wrapped(after, duration) if loop else after
 
@@ -205,39 +217,55 @@ def advance_phase(graph, state, room, n, count, markers, total, phase, d):
     return phase
 
 
+def rank(graph, member):
+    """Who decides for a group: its leaders, without any those that go by weight, and followers only among themselves."""
+    role = graph.leaves[member]["role"]
+    return 2 if role == LEADER else 0 if role == FOLLOWER else 1
+
+
 def gather(graph, room, g):
-    """Puts the clips of a sync group that are seen into `members`. Returns their weight, the heaviest and how many."""
-    total, heaviest, leader, count = 0.0, -1.0, -1, 0
+    """Puts the clips of a sync group that are seen into `members`, first those that say how fast it goes. Returns their weight,
+    the heaviest of them, how many they are and how many there are in all."""
+    total, heaviest, leader, deciding, count, highest = 0.0, -1.0, -1, 0, 0, 0
+    for k in range(room.counters[0]["grouped"]):
+        if graph.leaves[room.grouped[k]]["group"] == g:
+            highest = max(highest, rank(graph, room.grouped[k]))
     for k in range(room.counters[0]["grouped"]):
         member = room.grouped[k]
         if graph.leaves[member]["group"] != g:
             continue
+        if rank(graph, member) < highest:
+            room.members[count] = member
+            count += 1
+            continue
         weight = room.work[graph.leaves[member]["node"]]["weight"]
-        room.members[count] = member
+        room.members[count] = room.members[deciding]
+        room.members[deciding] = member
+        deciding += 1
         count += 1
         total += weight
         if weight > heaviest:
             heaviest, leader = weight, member
-    return total, leader, count
+    return total, leader, deciding, count
 
 
 def advance_group(graph, state, room, n, g, d, clock):
     """Moves the clips of a sync group on together. The heaviest one leads: its events are the group's."""
     group, me = graph.groups[g], state.groups[n, g]
-    total, leader, count = gather(graph, room, g)
+    total, leader, deciding, count = gather(graph, room, g)
     if leader < 0:
-        me["run"] = STOPPED
+        me["run"], me["phase"] = STOPPED, 0.0
         return
     if me["run"] == STOPPED:
-        me["run"], me["new"], me["phase"] = RUNNING, 1, 0.0
+        me["run"], me["new"] = RUNNING, 1
     total = max(total, 1e-30)
     markers, phase = group["markers"], me["phase"]
     after = phase
     if d > 0.0:
-        after = advance_phase(graph, state, room, n, count, markers, total, phase, d)
+        after = advance_phase(graph, state, room, n, deciding, markers, total, phase, d)
     inside = after - np.floor(after / markers) * markers
     interval = min(int(inside), markers - 1)
-    now = group_speed(graph, state, room, n, count, interval, total)
+    now = group_speed(graph, state, room, n, deciding, interval, total)
     for m in range(count):
         member = room.members[m]
         leaf = graph.leaves[member]
@@ -248,7 +276,9 @@ def advance_group(graph, state, room, n, g, d, clock):
         work["clip_speed"] = now * length
         if member == leader and t1 != t0:
             fire(graph, room, n, clip, t0, t1, True, me["new"] != 0, (t1 - t0) / d, work["weight"], clock)
-        if work["travel"] > 0.0:
+        if work["travel"] > 0.0 and leaf["still"] != 0:
+            stay(room, leaf["node"])
+        elif work["travel"] > 0.0:
             go_on(graph, state, room, n, work, work["travel"], clip, t0, t1, True)
         state.leaves[n, member]["time"] = wrapped(t1, graph.clips[clip]["duration"])
     if d > 0.0:

@@ -14,6 +14,7 @@ from marrow.kernels.control_tables import (
     CLIP,
     FUNCTION,
     LAYER,
+    LOOPS,
     MACHINE,
     POSE,
     PROCEDURAL,
@@ -23,7 +24,7 @@ from marrow.kernels.control_tables import (
     VOICES,
 )
 from marrow.kernels.control_travel import shown_clip
-from marrow.kernels.control_weights import TINY, value_of
+from marrow.kernels.control_weights import TINY, leaf_time, value_of
 from marrow.kernels.language.kernel import rare
 from marrow.kernels.operations.codes import (
     ACCUMULATE,
@@ -75,33 +76,36 @@ def join(room, program, region, share):
         put(room, program, MERGE, 0, 0.0, share)
 
 
+def put_clip(graph, room, program, code, clip, time, step, share):
+    """A clip `step` seconds before a time."""
+    if step != 0.0:
+        if time - step >= 0.0 and time - step <= graph.clips[clip]["duration"]:
+            time -= step
+        else:
+            # Before its beginning a clip goes on as it goes on after it: 2 p(t) - p(t + h).
+            put(room, program, code, clip, time, 2.0 * share)
+            code, time, share = ACCUMULATE, time + step, -share
+    put(room, program, code, clip, time, share)
+
+
 def write_leaf(graph, state, room, n, node, i, program, back, section):
     """A clip or a pose, `back` seconds ago, as a part of its sum."""
     leaf = graph.leaves[node["data"]]
     share = room.work[i]["share"]
     if share <= 0.0:
         return
-    time = leaf["start"]
-    if node["kind"] == CLIP:
-        time = state.leaves[n, node["data"]]["time"]
+    time = leaf_time(graph, state, n, node["data"])
     code = SAMPLE if room.sums[node["region"]] == 0 else ACCUMULATE
     room.sums[node["region"]] = 1
-    if back > 0.0 and node["kind"] == CLIP and room.work[i]["clip_speed"] != 0.0:
-        step = back * room.work[i]["clip_speed"]
-        if time - step >= 0.0 and time - step <= graph.clips[leaf["clip"]]["duration"]:
-            time -= step
-        else:
-            # Before its beginning a clip goes on as it goes on after it: 2 p(t) - p(t + h).
-            put(room, program, code, leaf["clip"], time, 2.0 * share)
-            code, time, share = ACCUMULATE, time + step, -share
-    put(room, program, code, leaf["clip"], time, share)
+    step = back * room.work[i]["clip_speed"] if node["kind"] == CLIP and back > 0.0 else 0.0
+    put_clip(graph, room, program, code, leaf["clip"], time, step, share)
     if node["kind"] == CLIP and back <= 0.0 and section < 0:
         clip = shown_clip(graph, room.work[i], leaf["clip"])
         note_windows(graph, room, n, clip, time, room.work[i]["weight"])
 
 
-def write_voices(graph, state, room, n, node, work, program, section):
-    """What plays in a slot, over the pose below it."""
+def write_voices(graph, state, room, n, node, work, program, back, section):
+    """What plays in a slot, `back` seconds ago, over the pose below it."""
     slot, me = graph.slots[node["data"]], state.slots[n, node["data"]]
     if me["leader"] < 0 and me["weight"] <= 0.0:
         return
@@ -119,13 +123,20 @@ def write_voices(graph, state, room, n, node, work, program, section):
         voice = state.voices[n, VOICES * node["data"] + v]
         if voice["weight"] > 0.0:
             code = ACCUMULATE if begun else SAMPLE
-            put(room, program, code, voice["clip"], voice["time"], voice["weight"] / total)
+            step = back * me["speed"] * voice["speed"] if is_running(graph, voice) else 0.0
+            put_clip(graph, room, program, code, voice["clip"], voice["time"], step, voice["weight"] / total)
             begun = True
             if section < 0:
                 clip = shown_clip(graph, work, voice["clip"])
                 note_windows(graph, room, n, clip, voice["time"], voice["weight"])
     if slot["covers"] == 0 or me["weight"] < 1.0:
         put(room, program, slot["code"], slot["mask"], 0.0, min(total, 1.0))
+
+
+def is_running(graph, voice):
+    """Whether what a voice plays goes on: what has come to its end and is held there does not."""
+    duration = graph.clips[voice["clip"]]["duration"]
+    return voice["loop"] == LOOPS or (voice["time"] > 0.0 and voice["time"] < duration)
 
 
 @rare
@@ -168,7 +179,7 @@ def write_pose(graph, state, room, n, i, program, back, section):
                 weight = min(max(weight, 0.0), 1.0)
             put(room, program, layer["code"], layer["mask"], 0.0, weight)
     elif kind == SLOT:
-        write_voices(graph, state, room, n, node, work, program, section)
+        write_voices(graph, state, room, n, node, work, program, back, section)
     elif kind == MACHINE:
         machine = graph.machines[node["data"]]
         if machine["memory"] < 0:

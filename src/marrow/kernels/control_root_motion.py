@@ -17,6 +17,8 @@ MOST_LAWS = 3
 def add_motion(graph, state, room, n, d):
     """The root's travel of a step of `d` seconds, after what it has travelled before."""
     motion, way = room.motion, room.travel[n]
+    if motion[15] > 0.0:
+        take_over(motion)
     size = motion[3] * motion[3] + motion[4] * motion[4] + motion[5] * motion[5] + motion[6] * motion[6]
     if size <= 0.0:
         return
@@ -30,6 +32,15 @@ def add_motion(graph, state, room, n, d):
     moved = composed((way[0], way[1], way[2], way[3], way[4], way[5], way[6]), step)
     for k in range(7):
         way[k] = moved[k]
+
+
+def take_over(motion):
+    """Gives clips inside windows of warps part of what others of a mix travel: all of it when their window ends."""
+    share, taken = motion[15], motion[16]
+    for k in range(7):
+        warped = motion[8 + k]
+        more = taken * max(1.0 - share, 0.0) / share * warped
+        motion[k] = warped + more + (1.0 - taken) * (motion[k] - warped)
 
 
 def steering_law(error, natural, rate, most):

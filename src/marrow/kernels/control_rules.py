@@ -17,6 +17,8 @@ from marrow.kernels.control_tables import (
     CURVE_VALUE,
     ELAPSED,
     EQUAL,
+    GREATER,
+    LESSER,
     MINUS,
     NEGATIVE,
     NOT,
@@ -29,6 +31,7 @@ from marrow.kernels.control_tables import (
     PROGRESS,
     RANDOM,
     REMAINING,
+    SIZE,
     TIMES,
     TRIGGERED,
     UNEQUAL,
@@ -92,10 +95,13 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
             event, instance = room.passed[operation["ref"]], state.instances[n]
             since = instance["clock"] - event["time"] - SLACK
             passed = ahead == 0.0 and event["step"] == room.counters[0]["step"] and since <= me["elapsed"]
+            passed = passed and event["weight"] >= operation["value"]
             stack[top] = 1.0 if passed and me["heard"] != instance["moment"] else 0.0
             top += 1
         elif code == WINDOW:
-            stack[top] = 1.0 if window_open(graph, state, room, n, operation["ref"]) else 0.0
+            stack[top] = (
+                1.0 if window_open(graph, state, room, n, operation["ref"], operation["value"]) else 0.0
+            )
             top += 1
         elif code == TRIGGERED:
             stack[top] = 1.0 if state.values[n, operation["ref"]] != 0.0 else 0.0
@@ -116,6 +122,8 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
             stack[top - 1] = 1.0 if stack[top - 1] == 0.0 else 0.0
         elif code == NEGATIVE:
             stack[top - 1] = -stack[top - 1]
+        elif code == SIZE:
+            stack[top - 1] = abs(stack[top - 1])
         else:
             top -= 1
             a, b = stack[top - 1], stack[top]
@@ -131,6 +139,10 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
                 stack[top - 1] = a * b
             elif code == OVER:
                 stack[top - 1] = a / b if b != 0.0 else 0.0
+            elif code == LESSER:
+                stack[top - 1] = min(a, b)
+            elif code == GREATER:
+                stack[top - 1] = max(a, b)
             else:
                 # Times are met when they are a hair away; numbers are what they are.
                 gap, slack = a - b, operation["value"]
@@ -189,9 +201,11 @@ def smooth_crossing(graph, state, room, n, m, transition):
 
 @rare
 def curve_wait(graph, state, room, n, m, transition):
-    """Seconds until a rule over curves holds, or until it has to be looked at again: where weights change every
-    millisecond."""
+    """Seconds until a rule over curves holds, or until it has to be looked at again: where weights change, or where it does not
+    go evenly with the curves, every millisecond."""
     span = max(key_wait(graph, state, room, n), SHORT)
+    if transition["curved"] > 1:
+        span = min(span, FINE / 16.0)
     for k in range(len(graph.machines)):
         if state.machines[n, k]["seconds"] > 0.0:
             span = min(span, FINE / 16.0)

@@ -106,6 +106,34 @@ def is_over(graph, voice):
     )
 
 
+@rare
+def slot_due(graph, state, n, k):
+    """Whether something begins or ends in a slot now, and in how many seconds it is to fade."""
+    me = state.slots[n, k]
+    if me["run"] != RUNNING:
+        return False, 0.0
+    first = state.queue[n, QUEUE * k]
+    if me["leader"] < 0:
+        return me["waiting"] > 0, first["fade_in"]
+    if me["stop"] >= 0.0:
+        return True, me["stop"]
+    voice = state.voices[n, VOICES * k + me["leader"]]
+    over = voice_left(graph, state, n, me, voice) <= SLACK and not has_following(state, n, voice)
+    if me["waiting"] > 0 and (over or voice["loop"] == LOOPS or is_over(graph, voice) or me["cut"] != 0):
+        return True, first["fade_in"]
+    return over, voice["fade_out"]
+
+
+@rare
+def hasten_slot(state, n, k):
+    """What is due in a slot is to happen at once."""
+    me = state.slots[n, k]
+    if me["stop"] < 0.0 and me["waiting"] > 0:
+        state.queue[n, QUEUE * k]["fade_in"] = 0.0
+    else:
+        me["stop"] = 0.0
+
+
 @apart
 def decide_slots(graph, state, room, n, clock):
     """Begins and ends what is due in the slots. Returns the seconds until something is due, whether a fade runs, and

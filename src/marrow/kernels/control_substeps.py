@@ -8,15 +8,20 @@ smoothed parameters.
 from __future__ import annotations
 
 from marrow.kernels.control_machine import find_transition
-from marrow.kernels.control_tables import RUNNING
+from marrow.kernels.control_tables import FROM_NEXT, RUNNING
 from marrow.kernels.language.kernel import apart, rare
 
 
 def is_careful(graph, state, n):
     """Whether what a running machine waits for may turn inside a step."""
     for m in range(len(graph.machines)):
-        me = state.machines[n, m]
-        if me["run"] == RUNNING and graph.states[graph.machines[m]["first"] + me["current"]]["careful"] != 0:
+        me, first = state.machines[n, m], graph.machines[m]["first"]
+        if me["run"] != RUNNING:
+            continue
+        if graph.states[first + me["current"]]["careful"] != 0:
+            return True
+        aside = me["left"] > 0.0 and me["sources"] != FROM_NEXT
+        if aside and graph.states[first + me["previous"]]["careful"] != 0:
             return True
     return False
 

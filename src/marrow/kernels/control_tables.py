@@ -28,6 +28,12 @@ FLOAT, BOOL, TRIGGER, VECTOR, CURVE = range(5)
 # -- what may interrupt a transition --------------------------------------------------------------------------------
 BY_ANY, BY_HIGHER, BY_NONE = range(3)
 
+# -- whose transitions may interrupt one: those of the state it leads to, of the one it leaves, of both ---------------
+FROM_NEXT, FROM_LEFT, FROM_BOTH = range(3)
+
+# -- what a clip is to its sync group -------------------------------------------------------------------------------
+BY_WEIGHT, LEADER, FOLLOWER = range(3)
+
 # -- whether a machine or a sync group runs -------------------------------------------------------------------------
 STOPPED, RUNNING, ASLEEP = range(3)
 """Stopped: it starts over when it is next seen. Asleep: out of sight, it stands still."""
@@ -36,7 +42,8 @@ STOPPED, RUNNING, ASLEEP = range(3)
 (
     NUMBER, PARAMETER_VALUE, CURVE_VALUE, TRIGGERED, ELAPSED, REMAINING, PROGRESS, RANDOM, PASSED, WINDOW,
     ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL, AND, OR, NOT, PLUS, MINUS, TIMES, OVER, NEGATIVE,
-) = range(24)  # fmt: skip
+    SIZE, LESSER, GREATER,
+) = range(27)  # fmt: skip
 MAX_RULE = 32
 """Values on the stack of a rule at most."""
 
@@ -87,12 +94,14 @@ NODE = _record(
 LEAF = _record(
     clip=i8,
     loop=i8,
-    speed=i8,  # its speed; where it is played by distance, that
+    speed=i8,  # its speed; where it is played by distance, that; of a pose the time
     group=i8,
     knots=i8,
     node=i8,
     match=i8,  # played by distance: a sign, then `matches` distances, then their times
     matches=i8,
+    still=i8,  # 1: it gives no travel
+    role=i8,  # in its sync group, see below
     start=f8,
 )
 GROUP = _record(first=i8, count=i8, markers=i8, low=i8, high=i8)
@@ -117,6 +126,7 @@ STATE = _record(
     count=i8,
     clip_times=i8,  # 1: they ask for the times of its main clip
     careful=i8,  # 1: what they ask for may turn at any moment while weights change
+    still=i8,  # 1: what it shows gives no travel
 )
 TRANSITION = _record(
     to=i8,
@@ -130,15 +140,26 @@ TRANSITION = _record(
     timed=i8,
     smoothed=i8,
     heeds=i8,  # 1: it depends on events of clips
-    curved=i8,  # 1: it depends on curves
+    curved=i8,  # 1: it depends on curves; 2: not evenly, between their keys
     trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
     reset=i8,  # 1: the state it leads to starts over
+    sources=i8,  # whose transitions may interrupt it
+    clip_times=i8,  # 1: it asks for the times of a clip
     profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
+    offset=f8,  # the share of its clips that the state it leads to begins with
 )
 RULE = _record(code=i8, ref=i8, value=f8)
 LAYER_ROW = _record(code=i8, mask=i8, root=f8)
-SLOT_ROW = _record(node=i8, code=i8, mask=i8, memory=i8, covers=i8, root=f8)
+SLOT_ROW = _record(
+    node=i8,
+    code=i8,
+    mask=i8,
+    memory=i8,
+    covers=i8,
+    machine=i8,  # the one whose inertia it starts instead of fading, -1 for none
+    root=f8,
+)
 SPACE = _record(
     numbers=i8,  # the places of its points
     points=i8,  # of which there are more than inputs where an axis wraps: copies a round further, `shift` of them before
@@ -224,6 +245,7 @@ class GraphTables(NamedTuple):
     functions: Records[FUNCTION_ROW, ANY]
     clips: Records[CLIP_ROW, ANY]
     curves: Records[CURVE_ROW, ANY]
+    columns: i8[ANY]  # the first curve of every column that has some
     events: Records[EVENT, ANY]
     roots: f8[ANY, 7]
     ways: f8[ANY]
@@ -260,8 +282,10 @@ MACHINE_STATE = _record(
     run=i8,
     ease=i8,
     interrupt=i8,
+    sources=i8,
     priority=i8,
     elapsed=f8,  # seconds in the current state
+    before=f8,  # seconds since the one before it was entered
     chance=f8,  # a number from 0 to 1, drawn when a state is entered
     draws=f8,  # where the sequence of those numbers is
     heard=i8,  # the moment in which it took an event
@@ -404,16 +428,17 @@ HAPPENED = np.dtype(
 )
 
 
-PASSED_EVENT = _record(step=i8, time=f8)
-"""The step in which an event was passed last, and when that was."""
+PASSED_EVENT = _record(step=i8, time=f8, weight=f8)
+"""The step in which an event was passed last, when that was, and how much was seen of the clip (the most, where several passed
+it in that step)."""
 
 
 class Workspace(NamedTuple):
     """First what every thread has for itself (`OWN`): `counters (1,)`; `passed` per event, empty where no rule asks what clips do;
     `work` per node; `visited` the nodes that are seen, in order, `open` those whose children are being written, `shown`
     inputs of a blend space that are seen, `grouped` the leaves of sync groups that are seen, `members` those of the group at
-    hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (8,)` of one step, and how much of it windows of
-    warps have decided; `outer` per warp the one around it; `steering` per such node how much of the travel it has; `programs`,
+    hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (17,)` of one step, how much of it windows of
+    warps have decided, what motion those have and their share of all, and how much they decide of the rest; `outer` per warp the one around it; `steering` per such node how much of the travel it has; `programs`,
     where the pose programs of the chunk at hand are written.
 
     Then what all share, each chunk of the crowd its own part: `travel (N, 7)` of the update; `vectors (N, ...)` for procedural
@@ -431,7 +456,7 @@ class Workspace(NamedTuple):
     members: Out[i8[ANY]]
     stack: Out[f8[ANY]]
     gaps: Out[f8[ANY]]
-    motion: Out[f8[8]]
+    motion: Out[f8[17]]
     outer: Out[i8[ANY]]
     steering: Out[f8[ANY]]
     programs: Out[Records[PROGRAM, R]]

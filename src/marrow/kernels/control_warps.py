@@ -3,6 +3,9 @@
 Inside a window the clip is laid so that it ends at the target. What the root is away from there dies out: its place by the
 share of the way that the clip goes, its facing by the share of the time. What is left of both after a step depends on where
 the step ends and not on how many led there, so the path is the same at any frame rate, and a target may move.
+
+In a fade a clip inside its window decides more of the travel than its share, and all of it when the window ends: fades may go
+on after that.
 """
 
 from __future__ import annotations
@@ -71,7 +74,7 @@ def natural(graph, clip, before, after, loop):
 def go_on_warped(graph, state, room, n, work, share, clip, before, after, loop):
     """The same where windows may be open, piece by piece."""
     start = where(state, room, n)
-    here, time, inside = start, before, 0.0
+    here, time, inside, done = start, before, 0.0, 0.0
     duration = graph.clips[clip]["duration"]
     for _ in range(MOST_PIECES):
         if time >= after:
@@ -87,11 +90,24 @@ def go_on_warped(graph, state, room, n, work, share, clip, before, after, loop):
         else:
             here = warped(graph, state, n, warp, window, clip, here, local, local + (stop - time))
             inside += stop - time
+            begin, end = graph.windows[window]["begin"], graph.windows[window]["end"]
+            done = max(done, min((local + (stop - time) - begin) / (end - begin), 1.0))
+            if local + (stop - time) > end - HAIR:
+                done = 1.0
         time = stop
     if time < after:
         here = composed(here, shaped(work, natural(graph, clip, time, after, loop)))
-    add_travel(room, share, composed(inverted(start), here))
+    way = composed(inverted(start), here)
+    add_travel(room, share, way)
     room.motion[7] += share * inside / (after - before)
+    if inside > 0.0:
+        side = share if way[6] >= 0.0 else -share
+        for k in range(3):
+            room.motion[8 + k] += share * way[k]
+        for k in range(3, 7):
+            room.motion[8 + k] += side * way[k]
+        room.motion[15] += share
+        room.motion[16] = max(room.motion[16], done * done * (3.0 - 2.0 * done))
 
 
 def root_of(graph, clip, time):

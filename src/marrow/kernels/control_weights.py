@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.kernels.control_tables import TRAVEL_KEPT, TRAVEL_MIRRORED, TRAVEL_SCALED
+from marrow.kernels.control_tables import CLIP, TRAVEL_KEPT, TRAVEL_MIRRORED, TRAVEL_SCALED
 
 TINY = 1e-7
 """Shares below what a float32 can tell from nothing are nothing."""
@@ -15,6 +15,17 @@ def value_of(graph, state, n, ref):
     if ref >= 0:
         return state.values[n, ref]
     return graph.constants[-1 - ref]
+
+
+def leaf_time(graph, state, n, leaf):
+    """Where a clip or a pose is: a pose at the time that its value says."""
+    row = graph.leaves[leaf]
+    if graph.nodes[row["node"]]["kind"] == CLIP:
+        return state.leaves[n, leaf]["time"]
+    if row["matches"] == 0:
+        return row["start"]
+    time = value_of(graph, state, n, row["speed"])
+    return min(max(time, 0.0), graph.clips[row["clip"]]["duration"])
 
 
 def show(room, i, parent, share):

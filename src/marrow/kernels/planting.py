@@ -41,8 +41,9 @@ HELD = 1e12
 class PlantWork(NamedTuple):
     """T frames, flat. `leg (T, 2, 3)` from hip to ankle; `bones (4)` lengths of thighs, then of shins; `change (T, 2, 2)`
     by how much the moves over the ground (x, z) must change from a frame to the next, as far as `step (T, 2)` says; `high
-    (T, 2)` the wanted raise, as far as `near (T, 2)` says; `need (T, 2)` the least raise; `bend (T, 2)` how far knees are
-    bent. `move (T, 9)` is what is found. The rest is room: `band (9 T + 32, 32)`, `right (9 T + 32)`, `column (64)`,
+    (T, 2)` the wanted raise, as far as `near (T, 2)` says; `need (T, 2)` the least raise, `lift (T)` that of the hips; `bend
+    (T, 2)` how far knees are bent; `place (T, 2, 3)` the wanted moves of ankles, as far as `hold (T, 2)` says, and `between
+    (T, 3)` that of the left against the right, as far as `join (T)` says. `move (T, 9)` is what is found. The rest is room: `band (9 T + 32, 32)`, `right (9 T + 32)`, `column (64)`,
     `error (T, 2)`, `slope (T, 2, 3)`, `wanted (T, 2, 2)`."""
 
     leg: f8[ANY]
@@ -53,6 +54,11 @@ class PlantWork(NamedTuple):
     near: f8[ANY]
     need: f8[ANY]
     bend: f8[ANY]
+    lift: f8[ANY]
+    place: f8[ANY]
+    hold: f8[ANY]
+    between: f8[ANY]
+    join: f8[ANY]
     move: Out[f8[ANY]]
     band: Out[f4[ANY]]
     right: Out[f4[ANY]]
@@ -146,9 +152,31 @@ def add_frame(work, t, T, first, soft, soft_cosine, soft_sine):
         stay = work.hips if i < 3 else 0.0
         band[COLUMN * (column + i)] += work.damping + stay
         gradient[column + i] += stay * move[column + i]
+    lift = work.lift[t]
+    if lift > 0.0 if first else move[column + 1] < lift:
+        band[COLUMN * (column + 1)] += FLOOR * FLOOR
+        gradient[column + 1] += FLOOR * FLOOR * (move[column + 1] - lift)
+    join = work.join[t] * work.join[t]
+    if join > 0.0:
+        for i in range(3):
+            left, right = column + 3 + i, column + 6 + i
+            off = join * (move[left] - move[right] - work.between[3 * t + i])
+            band[COLUMN * left] += join
+            band[COLUMN * right] += join
+            band[COLUMN * left + 3] -= join
+            gradient[left] += off
+            gradient[right] -= off
     for k in range(2):
         o = 3 + 3 * k
         at = 6 * t + 3 * k
+        hold = work.hold[2 * t + k] * work.hold[2 * t + k]
+        if hold > 0.0:
+            for i in range(3):
+                h, a = column + i, column + o + i
+                off = hold * (move[h] + move[a] - work.place[at + i])
+                put_ankle(band, h, a, 0, hold)
+                gradient[h] += off
+                gradient[a] += off
         lx, ly, lz = work.leg[at], work.leg[at + 1], work.leg[at + 2]
         x, y, z = lx + move[column + o], ly + move[column + o + 1], lz + move[column + o + 2]
         d = max(math.sqrt(x * x + y * y + z * z), 1e-6)

@@ -8,7 +8,9 @@ far the knee is bent. The sum of the squares of
 | a planted point's step over the ground, less what takes it back | `STEP` a tenth of a second |
 | a slow point's step, as the source's | `SLIDE` a tenth of a second |
 | height over the ground, as the source's where that is near it | `NEAR` |
-| depth of the skin under the ground | `FLOOR` |
+| depth of the skin under the ground, of feet, and of the body by the hips | `FLOOR` |
+| an ankle's (hand's) move, less what brings it to its place | `hold` |
+| the left one's move against the right one's, less what brings them together | `join` |
 | the leg's direction: `u - u0` | `LEAN` |
 | the knee: `b - b0` | `BEND` |
 | a knee straighter than `ENOUGH` (and than it was), smoothly | `LIMIT` |
@@ -62,7 +64,7 @@ def knee_bend(d: Array, a: Array, b: Array, soft: float) -> tuple[Array, Array]:
 
 def plant_feet(
     leg: Array, bones: Array, change: Array, step: Array, high: Array, near: Array, need: Array, bend: Array,
-    *, hips: float, smooth: tuple[float, float, float], rounds: int, stop: float,
+    lift: Array, place: Array, hold: Array, between: Array, join: Array, *, hips: float, smooth: tuple[float, float, float], rounds: int, stop: float,
 ) -> tuple[Array, int]:  # fmt: skip
     """The moves `(T, 9)` and the number of steps it took; arguments as in `PlantWork`, with their axes. It builds the whole
     matrix: for short clips."""
@@ -96,6 +98,10 @@ def plant_feet(
         for t in range(T):
             for i in range(3):
                 add(np.sqrt(hips) * unit(t, i), np.sqrt(hips) * x[t, i : i + 1])
+                apart = x[t, 3 + i] - x[t, 6 + i] - between[t, i]
+                add(join[t] * (unit(t, 3 + i) - unit(t, 6 + i)), np.array([join[t] * apart]))
+            if lift[t] > 0 if done == 1 else x[t, 1] < lift[t]:
+                add(FLOOR * unit(t, 1), np.array([FLOOR * (x[t, 1] - lift[t])]))
             for k in range(2):
                 o = 3 + 3 * k
                 v = leg[t, k] + x[t, o : o + 3]
@@ -114,6 +120,9 @@ def plant_feet(
                 across = np.zeros((3, T, 9))
                 across[:, t, o : o + 3] = (np.eye(3) - np.outer(u, u)) / d
                 add(LEAN * across, LEAN * (u - leg[t, k] / np.linalg.norm(leg[t, k])))
+                for i in range(3):
+                    off = x[t, i] + x[t, o + i] - place[t, k, i]
+                    add(hold[t, k] * (unit(t, i) + unit(t, o + i)), np.array([hold[t, k] * off]))
                 y, up = x[t, 1] + x[t, o + 1], unit(t, 1) + unit(t, o + 1)
                 add(near[t, k] * up, np.array([near[t, k] * (y - high[t, k])]))
                 if need[t, k] > 0 if done == 1 else y < need[t, k]:

@@ -42,7 +42,7 @@ def world_turn(source: Posture, target: Posture, motion_up: Array | None = None)
     `motion_up` is the mean direction of its spine while it moves."""
     up, forward = source.frame[:, 1], source.frame[:, 2]
     axis = _snap(up)
-    lying = lies(source) and motion_up is not None and float(unit(motion_up) @ axis) > 0.8
+    lying = lies(source) and motion_up is not None and _along_axis(unit(motion_up), axis)
     if not lying:
         # A rest pose that is no stance says where a body faces only if it is upright all the same.
         if min(_upright(source), _upright(target)) < 0.5:
@@ -58,6 +58,11 @@ def world_turn(source: Posture, target: Posture, motion_up: Array | None = None)
 def lies(posture: Posture) -> bool:
     """Whether a body rests lying on an axis: then its motion says whether it was made for another up axis."""
     return bool(abs(_snap(posture.frame[:, 1])[1]) < 0.5)
+
+
+def _along_axis(up: Array, axis: Array) -> bool:
+    """Whether a spine that points to `up` on the whole stands along an axis rather than along y; it may lean."""
+    return float(up @ axis) > max(0.5, abs(float(up[1])) + 0.3)
 
 
 def _upright(posture: Posture) -> float:

@@ -240,13 +240,14 @@ def same_names(source: Skeleton, target: Skeleton) -> list[tuple[int, int]]:
 
 def map_bones(
     source: Skeleton, target: Skeleton, *, moved: Sequence[int] | None = None, motion: str = "the motion",
-    character: str = "the character",
+    character: str = "the character", bodies: tuple[Rig, Rig] | None = None,
 ) -> BoneMap:  # fmt: skip
     """The map between two skeletons: part by part for two bodies, by name for anything else.
 
-    `moved` are the joints of the source that the motion moves. Bodies that do not go together are refused with the reason.
+    `moved` are the joints of the source that the motion moves, `bodies` what is known of both. Bodies that do not go
+    together are refused with the reason.
     """
-    a, b = body_of(source, moves=True), body_of(target, moves=False)
+    a, b = bodies or (body_of(source, moves=True), body_of(target, moves=False))
     pairs = same_names(source, target)
     if a.complete and b.complete:
         return _between_bodies(a, b, pairs)
@@ -296,7 +297,7 @@ def _between_bodies(a: Rig, b: Rig, pairs: list[tuple[int, int]]) -> BoneMap:
             mine = a.chains["pelvis"]
         if mine and theirs and not any(j in c.source for c in chains for j in mine):
             chains.append(ChainPair(part, mine, theirs))
-    chains += _twist_pairs(a, b)
+    chains += _own_chains(a, b, chains) + _twist_pairs(a, b)
     taken_s = {j for c in chains for j in c.source}
     taken_t = {j for c in chains for j in c.target}
     # What is no part of a body (face, props, hair) goes by name; so do twist joints that both have.
@@ -310,6 +311,19 @@ def _between_bodies(a: Rig, b: Rig, pairs: list[tuple[int, int]]) -> BoneMap:
     return BoneMap(a.skeleton, b.skeleton, without_circles(a.skeleton, b.skeleton, chains), tuple(notes))
 
 
+def _own_chains(a: Rig, b: Rig, known: list[ChainPair]) -> list[ChainPair]:
+    """Chains that are no parts of every body, such as tails, where both have them; joints in other chains stay there."""
+    taken = {j for c in known for j in c.source}, {j for c in known for j in c.target}
+    return [
+        ChainPair(name, a.chains[name], b.chains[name])
+        for name in a.chains
+        if name not in PARTS
+        and name in b.chains
+        and not taken[0] & {*a.chains[name]}
+        and not taken[1] & {*b.chains[name]}
+    ]
+
+
 def _between_animals(a: Rig, b: Rig) -> BoneMap:
     """Two animals on four legs whose joints have other names: legs, spine and head as their shapes say."""
     names = {"arm": "front_leg", "leg": "hind_leg", "toes": "hind_foot", "shoulder": "shoulder"}
@@ -319,6 +333,7 @@ def _between_animals(a: Rig, b: Rig) -> BoneMap:
         side, _, limb = part.partition("_")
         if mine and theirs and part != "root":
             chains.append(ChainPair(f"{side}_{names.get(limb, limb)}" if limb else part, mine, theirs))
+    chains += _own_chains(a, b, chains)
     note = "both walk on four legs; their joints were matched by shape alone, not by name"
     return BoneMap(a.skeleton, b.skeleton, tuple(chains), (note,), humanoid=False)
 

@@ -24,7 +24,8 @@ MOST_FITS = 8
 """Sources, or ways to map one, that are kept for a target."""
 _OWN = {
     "source", "target", "source_character", "target_character", "map", "names", "calibration_lines",
-    "_lines", "_given_scale", "_units", "_example", "_by_example", "robot",
+    "_lines", "_given_scale", "_units", "_example", "_by_example", "robot", "weights",
+    "profiles", "_profile_places", "_pose_transfer",
 }  # fmt: skip
 """What belongs to one retargeter; everything else was found out and is kept."""
 

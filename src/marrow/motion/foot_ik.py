@@ -7,17 +7,19 @@ is asked for, and what is done with them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.kinematics import to_model
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.leg_bends import bend_leg, leg_bends
 from marrow.kernels.planting_reference import NEAR, PER_SECOND, SLIDE, STEP
 from marrow.math import quaternion
 from marrow.model import Pose, Skeleton
+from marrow.motion.body_lift import feet_share, smooth_rise
+from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.contacts import (
     LEG,
     LOW,
@@ -28,16 +30,16 @@ from marrow.motion.contacts import (
     feet_points,
     planted_frames,
 )
-from marrow.motion.foot_planting import PlantProblem, plant_moves
+from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest
-from marrow.motion.limbs import dense, ease
+from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.soles import Soles
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
 
-__all__ = ["lowest_parts", "plant_feet", "source_points"]
+__all__ = ["BentLimb", "asked", "lowest_parts", "moved_track", "plant_feet", "repeats", "source_points"]
 
 Array = NDArray[Any]
 HIGH = 0.15
@@ -62,8 +64,8 @@ def lowest_parts(points: FeetPoints, soles: Soles | None, model: Array) -> Array
     return joints if soles is None else np.minimum(joints, soles.heights(model))
 
 
-class _Leg:
-    """What the kernels that bend a leg read and write."""
+class BentLimb:
+    """A leg or an arm, and what the kernels that bend it read and write."""
 
     def __init__(
         self, skeleton: Skeleton, chain: tuple[int, ...], body: Pose, model: Array, bends: Array
@@ -93,44 +95,70 @@ class _Leg:
 
 
 def plant_feet(
-    tool: Retargeter, pose: Pose, world: Array, ground: float, tracks: LocalTracks, times: Array
-) -> None:
-    """Changes `tracks` so that the feet of the target stand where and when those of the source do."""
+    tool: Retargeter,
+    pose: Pose,
+    world: Array,
+    ground: float,
+    body: Pose,
+    model: Array,
+    tracks: LocalTracks,
+    times: Array,
+    weights: ContactWeights,
+) -> tuple[Array, Array]:
+    """Changes `tracks`, which are `body` and, as matrices, `model`, so that the feet of the target stand where and when
+    those of the source do. Returns how the hips move, `(T, 3)`, and how much of that is for the body's skin, `(T,)`."""
     T, skeleton, chains = len(times), tool.target, tool.chains("target")
     theirs = source_points(tool, pose, world, ground)
-    body = dense(skeleton, tracks, T)
-    model = to_model(skeleton, body)
     mine = feet_points(skeleton, model, chains, tool.feet_t)
     legs = [
-        _Leg(skeleton, chains[f"{side}_leg"][:3], body, model, tool.rest_t.frame[:, 2])
+        BentLimb(skeleton, chains[f"{side}_leg"][:3], body, model, tool.rest_t.frame[:, 2])
         for side in ("left", "right")
     ]
-    problem = asked(theirs, mine, lowest_parts(mine, tool.soles_t, model), times)
+    hips, loops = chains["hips"][0], repeats(mine, theirs)
+    carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
+    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
+    rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)
+    height = tool.skin().body.lowest(model) if weights.body else np.full(T, np.inf)
+    if carries and height.min() < 0:
+        rise = weights.body * smooth_rise(height, seconds, loops=loops)
+        mine.place[..., 1] += rise[:, None, None]
+        low += rise[:, None]
+    problem = asked(theirs, mine, low, times, mine.leg)
+    if rise.any():
+        problem.lift[:] = -(weights.body * height + rise) / mine.leg
+    share = weights.feet * feet_share(rise / mine.leg)
+    problem.step[...] *= share[:, None]
+    problem.near[...] *= share[:, None]
+    if not weights.feet:
+        problem.need[...] = -FREE
     bones = np.zeros((2, 2))
     for k, leg in enumerate(legs):
         at = model[..., 3][:, list(leg.chain)].astype(np.float64)
         problem.leg[:, k], problem.bend[:, k] = (at[:, 2] - at[:, 0]) / mine.leg, leg.bend
         few = np.diff(at[:: max(T // 64, 1)], axis=1)
         bones[:, k] = np.median(np.linalg.norm(few, axis=-1), axis=0) / mine.leg
-    hips = chains["hips"][0]
-    carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
-    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     moves = mine.leg * plant_moves(
-        problem, np.maximum(bones, 1e-3).reshape(-1), seconds, loops=_repeats(mine, theirs), hips=carries
+        problem, np.maximum(bones, 1e-3).reshape(-1), seconds, loops=loops, hips=carries
     )
-    if carries:
-        above = int(skeleton.parents[hips])
-        shift: Array = moves[:, :3]
-        if above >= 0:
-            shift = np.linalg.solve(model[:, above, :, :3].astype(np.float64), shift[..., None])[..., 0]
-        tracks[hips, 0] = (body.translation[:, hips] + shift).astype(np.float32)
     for k, leg in enumerate(legs):
         tracks |= leg.bent(moves, 3 + 3 * k)
+    if carries:
+        moves[:, 1] += rise
+        tracks[hips, 0] = moved_track(skeleton, body, model, hips, moves[:, :3])
+    return moves[:, :3] if carries else np.zeros((T, 3)), rise
 
 
-def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array) -> PlantProblem:
-    """What the source's feet and the ground ask for; legs are left to be filled in."""
-    T, length, size = len(times), mine.leg, mine.leg / LEG
+def moved_track(skeleton: Skeleton, body: Pose, model: Array, joint: int, shift: Array) -> Array:
+    """The translations `(T, 3)` of a joint that moves by `shift (T, 3)` in model space."""
+    above = int(skeleton.parents[joint])
+    if above >= 0:
+        shift = np.linalg.solve(model[:, above, :, :3].astype(np.float64), shift[..., None])[..., 0]
+    return np.asarray(body.translation[:, joint] + shift, np.float32)
+
+
+def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array, length: float) -> PlantProblem:
+    """What the source's feet (or hands) and the ground ask for, in lengths of the limb; legs are left to be filled in."""
+    T, size = len(times), mine.leg / LEG
     change, step = np.zeros((T, 2, 2)), np.zeros((T, 2))
     if T > 1:
         seconds = np.diff(times)
@@ -155,10 +183,10 @@ def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array) -> 
     near = np.maximum(near, ease(1 - _away(height < LOW * size, times) / FADE))
     need = -lowest / length
     high = np.maximum((np.maximum(height, 0.0) - mine.height.min(axis=-1)) / length, need)
-    return PlantProblem(np.zeros((T, 2, 3)), change, step, high, NEAR * near, need, np.zeros((T, 2)))
+    return replace(PlantProblem.still(T), change=change, step=step, high=high, near=NEAR * near, need=need)
 
 
-def _repeats(*bodies: FeetPoints) -> bool:
+def repeats(*bodies: FeetPoints) -> bool:
     """Whether all feet end as they began, but for the way they went over the ground."""
     for points in bodies:
         way = (points.place[-1] - points.place[0]).reshape(-1, 3)

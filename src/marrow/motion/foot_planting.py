@@ -8,7 +8,7 @@ then all, from curves through those.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from marrow.kernels.planting_reference import (
     smoothness,
 )
 
-__all__ = ["PlantProblem", "plant_moves"]
+__all__ = ["FREE", "PlantProblem", "plant_moves"]
 
 Array = NDArray[Any]
 FASTEST = 75.0
@@ -42,6 +42,8 @@ HELD = 1e6
 """How much hips want to stay that cannot move."""
 ROUNDING = 5e-7
 """Damping that keeps the kernel's float32 numbers sound, by the largest of them."""
+FREE = 1e3
+"""How far under where it is what may sink as it likes may go, in legs."""
 STEEP = 800.0
 """The square of how fast a knee bends at the most, in radians a leg."""
 
@@ -57,6 +59,18 @@ class PlantProblem:
     near: Array
     need: Array
     bend: Array
+    lift: Array
+    place: Array
+    hold: Array
+    between: Array
+    join: Array
+
+    @classmethod
+    def still(cls, T: int) -> PlantProblem:
+        """Nothing is asked for in `T` frames."""
+        shapes = (2, 3), (2, 2), (2,), (2,), (2,), (2,), (2,), (), (2, 3), (2,), (3,), ()
+        out = cls(*(np.zeros((T, *shape)) for shape in shapes))
+        return replace(out, need=out.need - FREE, lift=out.lift - FREE)
 
     def at(self, frames: Array | slice) -> PlantProblem:
         return PlantProblem(*(getattr(self, f.name)[frames] for f in fields(self)))
@@ -67,11 +81,15 @@ class PlantProblem:
         spans = np.diff(frames)
         total = np.add.reduceat(self.change[: last - 1], begins, axis=0)
         weight = np.sqrt(np.add.reduceat(self.step[: last - 1] ** 2, begins, axis=0) / spans[:, None] ** 3)
-        near = np.maximum.reduceat(self.need, np.maximum(frames - int(spans.max()) // 2, 0), axis=0)
+        around = np.maximum(frames - int(spans.max()) // 2, 0)
         out = self.at(frames)
-        return PlantProblem(
-            out.leg, np.append(total, total[-1:] * 0, axis=0), np.append(weight, weight[-1:] * 0, axis=0),
-            out.high, out.near, np.maximum(near, out.need), out.bend,
+        need, lift = (
+            np.maximum(np.maximum.reduceat(all, around, axis=0), some)
+            for all, some in ((self.need, out.need), (self.lift, out.lift))
+        )
+        return replace(
+            out, change=np.append(total, total[-1:] * 0, axis=0), step=np.append(weight, weight[-1:] * 0, axis=0),
+            need=need, lift=lift,
         )  # fmt: skip
 
 

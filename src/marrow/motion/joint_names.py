@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -129,7 +129,13 @@ def labels(names: Sequence[str]) -> list[JointLabel]:
     first = Counter(w[0] for w in cut if len(w) > 1)
     shared = {w for w, n in first.items() if n > 0.6 * len(names) and n > 8 and w not in _LEFT | _RIGHT}
     zero_based = any(w[-2:] == ["finger", "0"] for w in cut)
-    return [_label(name, w, shared, zero_based) for name, w in zip(names, cut)]
+    found = [_label(name, w, shared, zero_based) for name, w in zip(names, cut)]
+    known = {*names}
+    # `__UpLeg_L` above `UpLeg_L` (MakeHuman) only leads from one joint to the next.
+    return [
+        replace(label, helper=True) if name.startswith("__") and name.lstrip("_") in known else label
+        for name, label in zip(names, found)
+    ]
 
 
 def _label(name: str, found: list[str], shared: set[str], zero_based: bool) -> JointLabel:

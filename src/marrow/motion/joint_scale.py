@@ -3,9 +3,9 @@ own axes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,10 @@ from marrow.model import Clip, Pose, Skeleton
 from marrow.model.clip import INTERPOLATIONS, PATHS
 from marrow.motion.alignment import Driver
 
-__all__ = ["Scaled", "scales_change", "transfer_scale"]
+if TYPE_CHECKING:
+    from marrow.motion.retarget_setup import Fit
+
+__all__ = ["NOTICED", "Scaled", "grown_scales", "scales_change", "transfer_scale", "whole_body"]
 
 Array = NDArray[Any]
 NOTICED = 1e-3
@@ -60,10 +63,30 @@ def transfer_scale(
 ) -> Scaled:
     """The scales of the target's joints. `whole` are source joints whose scale is the size of the whole body."""
     keyed = np.unique(clip.tracks.table["target"][clip.tracks.table["path"] == PATHS.index("scale")])
+    return grown_scales(keyed.tolist(), pose, source, target, drivers, whole)
+
+
+def whole_body(fit: Fit) -> frozenset[int]:
+    """The joints of the source whose scale is the size of the whole body."""
+    if not fit.map.humanoid:
+        return frozenset()
+    body = {j for part in ("root", "hips") if part in fit.map for j in fit.map[part].source}
+    return frozenset(body | {k for j in body for k in fit.source.ancestors(j)})
+
+
+def grown_scales(
+    joints: Sequence[int],
+    pose: Pose,
+    source: Skeleton,
+    target: Skeleton,
+    drivers: Mapping[int, Driver],
+    whole: frozenset[int],
+) -> Scaled:
+    """`transfer_scale` for these joints of the source."""
     rest = _divisor(source.rest.scale)
     tracks: dict[int, Array] = {}
     left, askew = [], []
-    for s in keyed.tolist():
+    for s in joints:
         grown = pose.scale[:, s].astype(np.float64) / rest[s]
         if np.abs(grown - 1).max(initial=0.0) <= NOTICED:
             continue
@@ -74,7 +97,10 @@ def transfer_scale(
         t, driver = driven[0]
         # Along the axes of the source's joint, seen in the target's: C^-1 diag(grown) C.
         axes = quaternion.to_matrix(driver.turn)
-        tracks[t] = (grown @ (axes * axes) * np.asarray(target.rest.scale[t], np.float64)).astype(np.float32)
+        share, own = axes * axes, np.asarray(target.rest.scale[t], np.float64)
+        along = grown[:, :1] * share[0] + grown[:, 1:2] * share[1] + grown[:, 2:] * share[2]
+        still = np.abs(grown - 1).max(axis=1, keepdims=True) <= NOTICED
+        tracks[t] = np.where(still, own, along * own).astype(np.float32)
         across = np.einsum("ki,tk,kj->tij", axes, grown, axes)
         across[:, [0, 1, 2], [0, 1, 2]] = 0
         if np.abs(across).max(initial=0.0) > 10 * NOTICED:

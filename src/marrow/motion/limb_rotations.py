@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from marrow.math import quaternion
 from marrow.model import Pose, Skeleton
+from marrow.model._derived import derived
 
 __all__ = ["bend_at_rest", "model_rotation"]
 
@@ -24,6 +25,12 @@ def model_rotation(skeleton: Skeleton, body: Pose, joint: int) -> Array:
 
 def bend_at_rest(skeleton: Skeleton, chain: tuple[int, ...], usual: Array) -> Array:
     """Where a straight limb bends, in the frame of its first joint: as it clearly does at rest, else as such limbs do."""
+    key = ("bend at rest", chain, usual.tobytes())
+    found: Array = derived(skeleton, key, lambda: _bend_at_rest(skeleton, chain, usual))
+    return found
+
+
+def _bend_at_rest(skeleton: Skeleton, chain: tuple[int, ...], usual: Array) -> Array:
     rest = skeleton.rest_model[..., 3][list(chain[:3])].astype(np.float64)
     line = rest[2] - rest[0]
     bent = rest[1] - rest[0] - line * ((rest[1] - rest[0]) @ line / max(float(line @ line), 1e-12))

@@ -16,8 +16,6 @@ from marrow.motion.two_bone import reach
 __all__ = ["dense", "ease", "move_end"]
 
 Array = NDArray[Any]
-MOST = 1.06
-"""The most a limb is lengthened."""
 
 
 def dense(skeleton: Skeleton, tracks: LocalTracks, count: int) -> Pose:
@@ -43,17 +41,19 @@ def move_end(
     model: Array,
     tracks: LocalTracks,
     bends: Array,
+    *,
+    most: float,
 ) -> Array:
     """Moves the end of a limb (foot, hand) by `shift (T, 3)` in model space, keeping how it is turned. `model` are the
-    matrices of `body`, before other limbs were moved or after; `bends (3,)` is where such a limb bends at rest. Returns how
-    far the end stays off `(T,)`."""
+    matrices of `body`, before other limbs were moved or after; `bends (3,)` is where such a limb bends at rest, `most` how
+    many times as long it may become. Returns how far the end stays off `(T,)`."""
     upper, lower, end = chain[:3]
     at = model[..., 3][:, [upper, lower, end]].astype(np.float64)
     moves = np.abs(shift).max(axis=1) > 1e-7
     parents = [int(skeleton.parents[j]) for j in chain[:3]]
     own = {j: model_rotation(skeleton, body, j) for j in {upper, lower, end, *parents} if j >= 0}
     hint = quaternion.rotate(own[upper], bend_at_rest(skeleton, chain, bends))
-    found = reach(at[:, 0], at[:, 1], at[:, 2], at[:, 2] + shift, most=MOST, hint=hint)
+    found = reach(at[:, 0], at[:, 1], at[:, 2], at[:, 2] + shift, most=most, hint=hint)
     still = quaternion.identity(dtype=np.float64)
     turn_upper = np.where(moves[:, None], found.upper, still)
     turn_lower = np.where(moves[:, None], found.lower, still)

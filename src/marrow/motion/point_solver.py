@@ -90,7 +90,9 @@ class PointSolver:
         self._joint = [skeleton.index(p.joint) for p in self.points]
         self._offset = np.array([p.offset for p in self.points], np.float64)
         self._own = {j: p for p, j in reversed(list(enumerate(self._joint))) if not self._offset[p].any()}
-        effectors = [Effector(j, point=p.offset) for j, p in zip(self._joint, self.points)]
+        effectors = [
+            Effector(j, point=p.offset, name=str(k)) for k, (j, p) in enumerate(zip(self._joint, self.points))
+        ]
         self.solver = Solver(skeleton, effectors, steps=STEPS)
         self.mover = self.solver.mover
         if self.mover not in self._own:

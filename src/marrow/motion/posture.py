@@ -18,8 +18,8 @@ from marrow.model import Character, Skeleton
 from marrow.motion.rig import find_rig
 
 __all__ = [
-    "Posture", "body_frame", "flat_feet", "leg_length", "legs_way", "level_frame", "model_rotations", "posture",
-    "rest_posture", "unease", "vertical",
+    "Posture", "bind_posture", "body_frame", "flat_feet", "leg_length", "legs_way", "level_frame", "model_rotations",
+    "posture", "rest_posture", "unease", "vertical",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -104,7 +104,7 @@ def posture(skeleton: Skeleton, chains: Chains, character: Character | None = No
     rest = rest_posture(skeleton, chains)
     if rest.stance or character is None or character.skeleton.names != skeleton.names:
         return rest
-    bound = _bind_posture(character, rest, chains)
+    bound = bind_posture(character, rest, chains)
     if bound is None:
         return rest
     better = unease(bound.place, bound.frame, chains) < unease(rest.place, rest.frame, chains)
@@ -130,7 +130,7 @@ def unease(place: Array, frame: Array, chains: Chains) -> float:
     return float(np.mean(gaps)) + bent + max(float(legs_way(local, chains)[1]) + LEGS_DOWN, 0.0)
 
 
-def _bind_posture(character: Character, rest: Posture, chains: Chains) -> Posture | None:
+def bind_posture(character: Character, rest: Posture, chains: Chains) -> Posture | None:
     skeleton = character.skeleton
     known = np.zeros(len(skeleton), bool)
     for mesh in character.meshes:

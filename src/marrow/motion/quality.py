@@ -53,15 +53,15 @@ class FootQuality:
 @dataclass(frozen=True, slots=True)
 class MotionQuality:
     """Feet of the source (at the target's size) and of the result; `stretch`: the longest a leg becomes, by its own length;
-    `reach`: the furthest a hand is from where the source's is, seen from the shoulder, in lengths of the arm; `knees`: the
-    share of frames in which a knee bends the wrong way; `hints`: knees and elbows that do so where the source's do not, in
-    words; `visible`: what people see of the result, with its moments."""
+    `reach`: the furthest a hand is from where the source's is, seen from the shoulder, in lengths of the arm (None without
+    hands); `knees`: the share of frames in which a knee bends the wrong way; `hints`: knees and elbows that do so where the
+    source's do not, in words; `visible`: what people see of the result, with its moments."""
 
     clip: str
     source: FootQuality
     result: FootQuality
     stretch: float
-    reach: float
+    reach: float | None
     knees: float
     hints: tuple[str, ...] = ()
     visible: VisibleQuality = field(default_factory=VisibleQuality)
@@ -73,9 +73,10 @@ class MotionQuality:
         def feet(q: FootQuality) -> str:
             return f"skate {q.skate:.1%}, drift {q.drift * 1000:.1f} mm, sink {q.sink * 1000:.1f} mm"
 
+        hands = "hands not measured" if self.reach is None else f"hands off by {self.reach:.1%} of an arm"
         return (
             f"{one_line(self.clip)}: feet {feet(self.result)} (source: {feet(self.source)}); "
-            f"legs lengthened {self.stretch - 1:.1%}, hands off by {self.reach:.1%} of an arm, "
+            f"legs lengthened {self.stretch - 1:.1%}, {hands}, "
             f"knees the wrong way in {self.knees:.1%}; {self.visible}"
             + "".join(f"; {hint}" for hint in self.hints)
         )
@@ -135,7 +136,8 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     mine = feet_points(tool.target, after, chains, tool.feet_t)
     here, there = to_model(tool.target, after), to_model(tool.source, before)
     at, was = here[..., 3].astype(np.float64), quaternion.rotate(world, there[..., 3].astype(np.float64))
-    stretch, reach = 1.0, 0.0
+    stretch = 1.0
+    reach: float | None = None
     rest = tool.rest_t.place
     for side in ("left", "right"):
         u, l, f = chains[f"{side}_leg"][:3]
@@ -147,7 +149,7 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
             lengths = [np.linalg.norm(p[c[1]] - p[c[0]]) + np.linalg.norm(p[c[2]] - p[c[1]])
                        for p, c in ((tool.rest_s.place, a), (rest, b))]  # fmt: skip
             gap = (was[:, a[2]] - was[:, a[0]]) / lengths[0] - (at[:, b[2]] - at[:, b[0]]) / lengths[1]
-            reach = max(reach, float(np.linalg.norm(gap, axis=-1).max()))
+            reach = max(reach or 0.0, float(np.linalg.norm(gap, axis=-1).max()))
     lowest = theirs.height.min(axis=-1)
     if tool.soles_s is not None:
         up = quaternion.rotate(quaternion.conjugate(world), np.array([0.0, 1.0, 0.0]))
@@ -159,7 +161,7 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
         foot_quality(mine, times, stands, down, mine_lowest),
     )
     bent = bends(tool.rest_t, chains, here), bends(tool.rest_s, tool.chains("source"), there)
-    visible = visible_quality(tool, times, was, here, mine_lowest, stands)
+    visible = visible_quality(tool, times, was, after, here, mine_lowest, stands)
     hints = limit_hints(times, *bent)
     return MotionQuality(result.name, *feet, stretch, reach, _wrong_knees(bent[0]), hints, visible)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.additive import additive, sample_shown
 from marrow.animation.frame_budget import check_frames
+from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.kernels.jobs import thread_count
@@ -25,18 +26,27 @@ from marrow.motion.alignment import Driver
 from marrow.motion.arguments import flag, optional
 from marrow.motion.bone_map import BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.calibration import checked_calibration, cut_calibration
+from marrow.motion.chain_settings import check_chains, finish_chains, reach_with_chains, weigh_chains
+from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.expressions import with_expressions
 from marrow.motion.fit_cache import recall, remember
 from marrow.motion.foot_ik import plant_feet
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.hand_contacts import keep_hands
 from marrow.motion.ik_joints import follow_limbs
-from marrow.motion.joint_scale import scales_change, transfer_scale
+from marrow.motion.joint_scale import scales_change, transfer_scale, whole_body
+from marrow.motion.limbs import dense
+from marrow.motion.paws import plant_paws
+from marrow.motion.placed_rotations import placed_clip, turns_freely
+from marrow.motion.pose_transfer import PoseTransfer
+from marrow.motion.profile import GivenProfile, RetargetProfile, as_profile
+from marrow.motion.profile_bodies import body_with
 from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.retarget_setup import Fit, moved_joints
-from marrow.motion.rig import find_rig
+from marrow.motion.rig import Rig, find_rig
 from marrow.motion.robot_motion import robot_of
+from marrow.motion.root_modes import with_root_mode
 from marrow.motion.track_copy import MorphMap, copied, lost_joints, map_morphs, same_rig
 from marrow.motion.twist_joints import twist_rotations
 from marrow.printing import warn
@@ -55,8 +65,9 @@ def retarget(
     *,
     source: Character | None = None,
     map: BoneMap | Mapping[str, Any] | str | Path | None = None,
+    profile: GivenProfile = "auto",
     contacts: Contacts = "auto",
-    hands: bool = False,
+    hands: Contacts = "auto",
     scale: float | None = None,
     units: float | None = None,
     rate: float | None = None,
@@ -67,8 +78,10 @@ def retarget(
 
     - `source`: the character the clip comes with, where there is one; its bind pose may say more than its rest pose
     - `map`: which joint is which, where the names do not say it right (see `BoneMap`)
+    - `profile`: how motion goes onto the character (see `RetargetProfile`), or the path of its file; `"auto"`: what lies
+      beside the character's file, `hero.retarget.json` beside `hero.glb`; None: nothing
     - `contacts`: whether feet that were planted stay planted; `"auto"` where the proportions differ
-    - `hands` keeps hands together that touch each other, and on the ground that lean on it
+    - `hands`: whether hands that touch each other, the own body or the ground still do; `"auto"` where feet are planted
     - `scale` multiplies travel and height; None: by the length of the legs
     - `units`: metres per unit of the source, where its size cannot be told
     - `rate`: frames a second; None: the clip's own
@@ -81,7 +94,9 @@ def retarget(
     instance("retarget", "clip", clip, Clip)
     if source is not None:
         instance("retarget", "source", source, Character)
-    tool = Retargeter(source or clip.skeleton, onto, map=map, scale=scale, units=units, clip=clip)
+    tool = Retargeter(
+        source or clip.skeleton, onto, map=map, profile=profile, scale=scale, units=units, clip=clip
+    )
     made = tool.retarget(
         clip, contacts=contacts, hands=hands, rate=rate, calibration=calibration, threads=threads
     )
@@ -95,7 +110,8 @@ class Retargeter(Fit):
 
     `source` and `onto` are characters or skeletons; a character says more, since its mesh was bound in a pose. `map` is
     what was found (or given), `report` what is worth knowing. `clip` is one of those to come: joints that it does not move
-    need not exist.
+    need not exist. `profile` is how motion goes onto the target, as in `mw.retarget`; of the source its own is used, where
+    one lies beside its file.
     """
 
     def __init__(
@@ -104,6 +120,7 @@ class Retargeter(Fit):
         onto: Character | Skeleton,
         *,
         map: BoneMap | Mapping[str, Any] | str | Path | None = None,
+        profile: GivenProfile = "auto",
         scale: float | None = None,
         units: float | None = None,
         clip: Clip | None = None,
@@ -118,6 +135,12 @@ class Retargeter(Fit):
             instance("retarget", "clip", clip, Clip)
         scale = optional("retarget", "scale", scale, low=0, high=1e9, above=True)
         units = optional("retarget", "units", units, low=0, high=1e9, above=True)
+        known_of = as_profile("auto" if profile is not None else None, source), as_profile(profile, onto)
+        self.profiles = known_of[0][0], known_of[1][0]
+        self._profile_places = known_of[0][1], known_of[1][1]
+        mine = self.profiles[1]
+        if scale is None and mine is not None:
+            scale = mine.scale
         self.robot = None if _skeleton(source).names == _skeleton(onto).names else robot_of(onto)
         if self.robot is not None:  # its hinges follow a body that turns freely
             onto = self.robot.stand_in
@@ -127,8 +150,10 @@ class Retargeter(Fit):
         if clip is not None and clip.skeleton.names != self.source.names:
             raise ValidationError(f"retarget: {clip.name!r} was made for another skeleton than the source's")
         self.names = names
+        self._pose_transfer: PoseTransfer | None = None
         self._lines = ReportBuilder()
         self.calibration_lines: list[str] = []
+        self.weights = ContactWeights()
         self._given_scale, self._units, self._example, self._by_example = scale, units, clip, False
         for who, skeleton in zip(names, (self.source, self.target)):
             if not len(skeleton):
@@ -136,7 +161,8 @@ class Retargeter(Fit):
         moved = sorted(moved_joints(clip)) if clip is not None and len(clip.tracks) else None
         given = map if isinstance(map, BoneMap) else None
         known = map is None or given is not None  # what a dict or a file says may have changed
-        key = (names, scale, units, None if moved is None else tuple(moved))
+        said = tuple(None if p is None else p.to_json() for p in self.profiles)
+        key = (names, scale, units, None if moved is None else tuple(moved), said)
         if known and recall(self, source, onto, given, key):
             return
         self._fit(map, moved)
@@ -145,20 +171,51 @@ class Retargeter(Fit):
 
     def _fit(self, map: BoneMap | Mapping[str, Any] | str | Path | None, moved: list[int] | None) -> None:
         self._found = {}
-        self.exact = map is None and self._given_scale is None and same_rig(self.source, self.target, moved)
+        mine, theirs = self.profiles
+        for profile, place in zip(self.profiles, self._profile_places):
+            if profile is not None:
+                self._lines.add("info", "profile", f"{place} is used")
+        posed = (theirs is not None and theirs.moves) or (mine is not None and mine.pose is not None)
+        bodies, other_chains = self._bodies()
+        plain = map is None and self._given_scale is None and not posed and not other_chains
+        self.exact = plain and same_rig(self.source, self.target, moved)
         if self.exact:
             self.map = map_bones_by_name(self.source, self.target)
             return
         if map is None:
             self.map = map_bones(
-                self.source, self.target, moved=moved, motion=self.names[0], character=self.names[1]
-            )
+                self.source, self.target, moved=moved, motion=self.names[0], character=self.names[1],
+                bodies=bodies,
+            )  # fmt: skip
         else:
             self.map = as_map(map, self.source, self.target)
         for note in self.map.notes:
             kind: Kind = "info" if "found by" in note else "dropped" if "do not exist" in note else "warning"
             self._lines.add(kind, "map", note)
         self._plan()
+        if theirs is not None:
+            for chains in (theirs.chains, *(clip.chains for clip in theirs.clips.values())):
+                check_chains(self, chains, self._profile_places[1])
+            unused = [n for n, c in theirs.chains.items() if c.moves and n not in self.map]
+            if unused:
+                said = f"nothing moves {_few(unused)}: what {self._profile_places[1]} says of it stays unused"
+                self._lines.add("warning", "profile", said)
+
+    def _bodies(self) -> tuple[tuple[Rig, Rig] | None, bool]:
+        """Both bodies as their profiles describe them (None where there is no profile), and whether that is otherwise than
+        they are found."""
+        mine, theirs = self.profiles
+        if mine is None and theirs is None:
+            return None, False
+        tail = any(profile is not None and "tail" in profile.chains for profile in self.profiles)
+        a, of_a = body_with(self.source, mine, self._profile_places[0], moves=True, tail=tail)
+        b, of_b = body_with(self.target, theirs, self._profile_places[1], moves=False, tail=tail)
+        return (a, b), of_a or of_b
+
+    def _settings(self, name: str) -> RetargetProfile:
+        """How a clip goes onto the target."""
+        found = self.profiles[1]
+        return RetargetProfile() if found is None else found.for_clip(name)
 
     @property
     def report(self) -> Report:
@@ -169,24 +226,54 @@ class Retargeter(Fit):
         clip: Clip,
         *,
         contacts: Contacts = "auto",
-        hands: bool = False,
+        hands: Contacts = "auto",
         rate: float | None = None,
         calibration: str = "drop",
         threads: int | None = None,
     ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
+        instance("retarget", "clip", clip, Clip)
         made = self._retarget(clip, contacts, hands, rate, calibration, threads)
+        hips = self.map["hips"].target[0] if "hips" in self.map else find_rig(self.target).joint("hips")
+        made = with_root_mode(made, self._settings(clip.name).root, hips, self._profile_places[1])
         if self.robot is None:
             return made
         followed = self.robot.follow(made)
         self._lines.add("info", f"clip {clip.name!r}", self.robot.fit(made, followed))
         return followed
 
+    @told_at_the_call
+    def retarget_pose(self, pose: Pose, *, threads: int | None = None) -> Pose:
+        """Poses `(...)` of the source on the target, each by itself: while they are made, before the next is known.
+
+        As `retarget(clip, contacts=False)` for every moment. Chains go by the profile; feet are not planted (a graph has
+        `FootLock` and `FootPlacement` for that), and root modes and settings of single clips are for clips.
+        """
+        instance("retarget_pose", "pose", pose, Pose)
+        thread_count(threads)
+        if self.robot is not None:
+            raise ValidationError("retarget_pose: a robot follows whole clips: retarget(clip) makes them")
+        if pose.joint_count != len(self.source):
+            raise ValidationError(
+                f"retarget_pose: the pose has {pose.joint_count} joints, the source {len(self.source)}"
+            )
+        flat = pose.reshape((int(np.prod(pose.batch_shape)),))
+        if not all(np.isfinite(part).all() for part in (flat.translation, flat.rotation, flat.scale)):
+            raise ValidationError("retarget_pose: the pose is not finite")
+        return self.pose_transfer.run(flat, threads).reshape(pose.batch_shape)
+
+    @property
+    def pose_transfer(self) -> PoseTransfer:
+        """The way that single poses go, found once."""
+        if self._pose_transfer is None:
+            self._pose_transfer = PoseTransfer(self)
+        return self._pose_transfer
+
     def _retarget(
         self,
         clip: Clip,
         contacts: Contacts,
-        hands: bool,
+        hands: Contacts,
         rate: float | None,
         calibration: str,
         threads: int | None,
@@ -195,7 +282,11 @@ class Retargeter(Fit):
         thread_count(threads)
         if not (isinstance(contacts, str) and contacts == "auto"):
             contacts = flag("retarget", "contacts", contacts)
-        hands = flag("retarget", "hands", hands)
+        if not (isinstance(hands, str) and hands == "auto"):
+            hands = flag("retarget", "hands", hands)
+        settings = self._settings(clip.name)
+        contacts = settings.contacts if contacts == "auto" else contacts
+        hands = settings.hands if hands == "auto" else hands
         if clip.skeleton is not self.source and clip.skeleton.names != self.source.names:
             raise ValidationError(
                 f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
@@ -216,25 +307,57 @@ class Retargeter(Fit):
         check_frames("retarget", clip, len(times), self.target)
         # Enough frames to tell where a body stands and faces.
         few = sample(clip, times[:: max(len(times) // 128, 1)])
+        clip, few = self._placed(clip, few)
         world = self.world(few)
         found, transfer = self._transfers(world, clip)
         ground = self.ground(few, world) if self.map.humanoid else 0.0
         tracks = transfer.run(clip.tracks, times, -self.scale * ground, threads) | self._scales(
             clip, times, found
         )
+        weigh_chains(self, settings.chains, tracks)
         if self.map.humanoid:
             planted = contacts is True or (contacts == "auto" and not self.same_proportions)
-            pose = sample(clip, times) if planted or hands else None
-            if planted and pose is not None:
-                plant_feet(self, pose, world, ground, tracks, times)
-            if hands and pose is not None and not keep_hands(self, pose, world, tracks, times):
-                self._lines.add("warning", "hands", "an arm has no hand here or there: hands are not kept")
+            kept = hands is True or (hands == "auto" and planted)
+            reaching = any(chain.ik for chain in settings.chains.values())
+            pose = sample(clip, times) if planted or kept or reaching else None
+            if reaching and pose is not None:
+                reach_with_chains(self, settings.chains, pose, world, ground, tracks)
+            if pose is not None and (planted or kept):
+                body = dense(self.target, tracks, len(times))
+                work = (
+                    self, pose, world, ground, body, to_model(self.target, body), tracks, times,
+                    self.weights if settings.contact_weights is None else settings.contact_weights.weights,
+                )  # fmt: skip
+                moved = plant_feet(*work) if planted else (np.zeros((len(times), 3)), np.zeros(len(times)))
+                if kept and not keep_hands(*work, moved) and hands is True:
+                    self._lines.add(
+                        "warning", "hands", "an arm has no hand here or there: hands are not kept"
+                    )
+            finish_chains(self, settings.chains, len(times), tracks)
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
+        elif contacts is not False:
+            legs = plant_paws(self, clip, tracks, times, self.weights, always=contacts is True)
+            if legs:
+                self._lines.add("info", "body", f"{legs} legs of other proportions, paws kept planted")
         made_rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
         made = clip.replace(skeleton=self.target, tracks=packed, rate=made_rate)
         return made if self.target_character is None else with_expressions(made, self.target_character)
+
+    def _placed(self, clip: Clip, few: Pose) -> tuple[Clip, Pose]:
+        """A clip and frames of it; where its hips turn arbitrarily, with rotations as the places of joints say."""
+        if not self.map.humanoid or not turns_freely(
+            self.source, self.chains("source"), self._from, clip, few
+        ):
+            return clip, few
+        self._lines.add(
+            "info",
+            f"clip {clip.name!r}",
+            "its joints turn arbitrarily around the hips; rotations are made from where joints are",
+        )
+        clip = placed_clip(self.source, self.chains("source"), self._from, clip)
+        return clip, sample(clip, np.linspace(0.0, clip.duration, max(len(few), 1)))
 
     def _additive(self, clip: Clip, rate: float | None, threads: int | None) -> Clip:
         """A difference, taken across as the difference it makes to the rest pose."""
@@ -267,21 +390,21 @@ class Retargeter(Fit):
                 raise ValidationError(f"quality: {name} {value.name!r} is not of the {side}'s skeleton")
         if result.duration < clip.duration - 1e-6:  # it was made without the frames before the motion
             clip = cut_calibration(clip)[0]
+        if not self.exact:
+            clip = self._placed(clip, sample(clip, np.linspace(0.0, clip.duration, 32)))[0]
         seen = result if self.robot is None else self.robot.seen(result)
         return motion_quality(self, clip, seen)
 
-    def _twists(self, tracks: LocalTracks) -> LocalTracks:
+    def _twists(self, tracks: LocalTracks, *, apart: bool = False) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}
-        added = twist_rotations(self.target, self.chains("target"), find_rig(self.target).twists, turned)
+        twists = find_rig(self.target).twists
+        added = twist_rotations(self.target, self.chains("target"), twists, turned, apart=apart)
         return {(j, 1): v for j, v in added.items()}
 
     def _scales(self, clip: Clip, times: Array, found: Mapping[int, Driver]) -> LocalTracks:
         if not scales_change(clip):
             return {}
-        body = {j for part in ("root", "hips") if part in self.map for j in self.map[part].source}
-        above = {k for j in body for k in self.source.ancestors(j)} if self.map.humanoid else set()
-        whole = frozenset(body | above) if self.map.humanoid else frozenset[int]()
-        made = transfer_scale(clip, sample(clip, times), self.source, self.target, found, whole)
+        made = transfer_scale(clip, sample(clip, times), self.source, self.target, found, whole_body(self))
         for names, kind, words in (
             (made.left, "dropped", "joints change their scale, which stays behind"),
             (
@@ -303,7 +426,7 @@ class Retargeter(Fit):
             )
 
     def _morph_map(self, clip: Clip) -> MorphMap:
-        found = map_morphs(clip, self.target)
+        found = map_morphs(clip, self.target, self._called)
         self._note_lost(clip, found.lost, "morphs")
         if found.doubled:
             self._lines.add(
@@ -313,6 +436,11 @@ class Retargeter(Fit):
                 + _few(found.doubled),
             )
         return found
+
+    @property
+    def _called(self) -> dict[str, str]:
+        """What morphs of other faces are called here."""
+        return {} if self.profiles[1] is None else self.profiles[1].morphs
 
     def _morphs(self, clip: Clip) -> list[Track]:
         """Morph tracks as they are, by name."""

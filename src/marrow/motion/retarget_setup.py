@@ -19,9 +19,11 @@ from marrow.model import Character, Clip, Pose, Skeleton
 from marrow.model._derived import derived
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, lies, shares_frames, world_turn
+from marrow.motion.body_shape import BodyShape, find_shape
 from marrow.motion.bone_map import BODY, BoneMap, RetargetError
-from marrow.motion.contacts import feet_points, feet_shape, same_feet
+from marrow.motion.contacts import LEG, feet_points, feet_shape, same_feet
 from marrow.motion.detached_feet import detached_feet
+from marrow.motion.hand_size import Hands, find_hands
 from marrow.motion.motion_posture import motion_posture
 from marrow.motion.posture import (
     Posture,
@@ -32,13 +34,17 @@ from marrow.motion.posture import (
     rest_posture,
     unease,
 )
+from marrow.motion.profile import RetargetProfile
+from marrow.motion.profile_bodies import pose_of_profile
 from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
-from marrow.motion.rig import find_rig
-from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
+from marrow.motion.rig import SIDES, find_rig
+from marrow.motion.sizes import metres, same_legs, same_trunk, size_ratio, stands_on_ground, stature
+from marrow.motion.skin_points import BodySkin, find_body_skin
 from marrow.motion.soles import find_soles
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
+from marrow.motion.up_axis import stands_along_z
 from marrow.report import ReportBuilder
 
 __all__ = ["Fit", "moved_joints"]
@@ -47,6 +53,8 @@ Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
 MOST_TRANSFERS = 32
 """Ways to move other joints that are kept."""
+Z_TO_Y = np.array([-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
+"""The turn that sets a world upright whose up is z."""
 MUCH_BETTER = 0.5
 """A moment of motion takes the place of a rest pose that is twice as far from standing, or more."""
 
@@ -67,6 +75,12 @@ class Fit:
     _given_scale: float | None
     _units: float | None
     _found: dict[Any, tuple[dict[int, Driver], Transfer]]
+    profiles: tuple[RetargetProfile | None, RetargetProfile | None]
+    """What is known of the source and of the target, and where each comes from."""
+    _profile_places: tuple[str, str]
+    _shapes: dict[str, Any]
+    hands_s: Hands
+    hands_t: Hands
 
     def _need_a_body(self) -> None:
         missing = sorted(n for n in BODY if n not in self.map)
@@ -95,12 +109,14 @@ class Fit:
         self.rest_s, self.rest_t = rest_posture(self.source, mine), rest_posture(self.target, theirs)
         self._from = posture(self.source, mine, self.source_character)
         self._to = posture(self.target, theirs, self.target_character)
+        self._take_poses(mine, theirs)
         self._stand_in_motion(mine, theirs)
         self.upright = None if lies(self.rest_s) else world_turn(self.rest_s, self.rest_t)
         ankles = [None, None] if self._from.stance and self._to.stance else self._stand(mine, theirs)
         uneasy = not (self._from.stance and self._to.stance)
         roughly, exactly = shares_frames(self.map, self._from, self._to)
-        self.shared = exactly or (uneasy and roughly)
+        posed = "profile" in (self._from.of, self._to.of)  # somebody said how the two compare
+        self.shared = not posed and (exactly or (uneasy and roughly))
         for who, found in ((self.names[0], self._from), (self.names[1], self._to)):
             if found.of == "bind pose":
                 self._lines.add(
@@ -144,7 +160,9 @@ class Fit:
         self.feet_t = feet_shape(self.target, theirs, self._to, ankles[1])
         stands = self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
         self.sure_of_ankles = ankles[0] is not None or (self._from.of == "rest pose" and stands)
-        self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
+        places = self.rest_s.place, self.rest_t.place
+        legs_alike = same_legs(*places, self.map, ratio)
+        self.same_proportions = legs_alike and same_trunk(*places, self.map, ratio)
         size = f"hips and travel {self.scale:.4g} times" if self.scale != 1 else "legs as long"
         feet = (
             "of the same proportions" if self.same_proportions else "of other proportions, feet kept planted"
@@ -152,7 +170,7 @@ class Fit:
         self._lines.add(
             "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
         )
-        if self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
+        if legs_alike and same_feet(self.feet_s, self.feet_t, ratio):
             # The same feet: what one rest pose says about its ankles holds for the other.
             if self.sure_of_ankles and not self._to.stance:
                 self.feet_t = feet_shape(self.target, theirs, self._to, self.feet_s.ankle * ratio)
@@ -167,6 +185,40 @@ class Fit:
         if self._from.stance and toes and float(np.mean([t @ forward for t in toes])) < 0:
             self._lines.add(
                 "warning", "map", f"{self.names[0]}: its toes point backwards; left and right may be swapped"
+            )
+
+        self._shapes = {}
+        self.hands_s = find_hands(self.source_character, self.source, mine, legs[0] / LEG)
+        self.hands_t = find_hands(self.target_character, self.target, theirs, legs[1] / LEG)
+
+    def shape(self, side: Literal["source", "target"]) -> BodyShape:
+        """Trunk and head of one of the bodies."""
+        if side not in self._shapes:
+            first = side == "source"
+            self._shapes[side] = find_shape(
+                self.source_character if first else self.target_character, self.source if first else self.target,
+                self.chains(side), self._from if first else self._to,
+            )  # fmt: skip
+        found: BodyShape = self._shapes[side]
+        return found
+
+    def skin(self) -> BodySkin:
+        """What of the target meets the ground."""
+        if "skin" not in self._shapes:
+            self._shapes["skin"] = find_body_skin(self.target_character, self.target, self.chains("target"))
+        found: BodySkin = self._shapes["skin"]
+        return found
+
+    def _take_poses(self, mine: Chains, theirs: Chains) -> None:
+        """The poses that profiles want the bodies to be compared in."""
+        given = [None if profile is None else profile.pose for profile in self.profiles]
+        if given[0] is not None:
+            self._from = pose_of_profile(
+                given[0], self._profile_places[0], self.source, mine, self.source_character
+            )
+        if given[1] is not None:
+            self._to = pose_of_profile(
+                given[1], self._profile_places[1], self.target, theirs, self.target_character
             )
 
     def _stand_in_motion(self, mine: Chains, theirs: Chains) -> None:
@@ -240,6 +292,8 @@ class Fit:
             return quaternion.identity(dtype=np.float64)
         if self.upright is None:
             world = world_turn(self.rest_s, self.rest_t, self._motion_up(pose))
+        elif self._moves_along_z(pose):
+            world = Z_TO_Y
         else:
             world = self.upright
         angle = math.degrees(2 * math.atan2(math.hypot(*world[:3].tolist()), abs(float(world[3]))))
@@ -249,15 +303,32 @@ class Fit:
             )
         return world
 
+    def _moves_along_z(self, pose: Pose) -> bool:
+        """Whether the motion has another up axis than the rest pose of its skeleton."""
+        if not self.rest_s.stance or self.rest_s.frame[1, 1] < 0.8:
+            return False
+        few, chains = pose[:: max(len(pose) // 8, 1)], self.chains("source")
+        leg = leg_length(self.rest_s.place, chains)
+        high = np.atleast_1d(model_of(self.source, few, chains["hips"][0])[..., 2, 3])
+        if not 0.5 * leg < float(np.median(high)) < 1.5 * leg or float(np.ptp(high)) > leg:
+            return False  # as good as every motion
+        at = to_model(self.source, few)[..., 3].astype(np.float64)
+        feet, tops, arms = (
+            at[:, [chains[f"{side}_{limb}"][k] for side in SIDES]]
+            for limb, k in (("leg", 2), ("leg", 0), ("arm", 0))
+        )
+        return stands_along_z(feet, tops, arms, leg)
+
     def _motion_up(self, pose: Pose) -> Array:
-        """The mean direction of the spine in a motion."""
-        hips = self.map["hips"].source[0]
-        few = pose[:: max(len(pose) // 32, 1)]
-        turned = model_of(self.source, few, hips)[..., :3]
-        rest = self.rest_s.rotation[hips]
-        up = quaternion.rotate(quaternion.conjugate(rest), self.rest_s.frame[:, 1])
-        size = np.linalg.norm(turned, axis=-2, keepdims=True)
-        mean: Array = (turned / np.where(size > 0, size, 1) @ up).mean(axis=0)
+        """The mean direction of the trunk in a motion: from the hip joints to the shoulders, wherever the hips point."""
+        few, chains = pose[:: max(len(pose) // 32, 1)], self.chains("source")
+        tops = {
+            limb: sum(model_of(self.source, few, chains[f"{side}_{limb}"][0])[..., 3] for side in SIDES)
+            for limb in ("arm", "leg")
+        }
+        trunk = np.asarray(tops["arm"] - tops["leg"])
+        size = np.linalg.norm(trunk, axis=-1, keepdims=True)
+        mean: Array = (trunk / np.where(size > 0, size, 1)).mean(axis=0)
         return mean
 
     def _transfers(self, world: Array, clip: Clip) -> tuple[dict[int, Driver], Transfer]:

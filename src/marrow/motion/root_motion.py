@@ -18,7 +18,15 @@ from marrow.motion.frames import clip_from_poses, frame_times, frames_of
 from marrow.motion.retarget_rotations import model_of
 from marrow.motion.rig import find_rig
 
-__all__ = ["in_place", "joined", "looped", "travel_joint", "travel_speed", "with_travel"]
+__all__ = [
+    "in_place",
+    "joined",
+    "looped",
+    "moved_translations",
+    "travel_joint",
+    "travel_speed",
+    "with_travel",
+]
 
 Array = NDArray[Any]
 LEVEL = np.array([1.0, 0.0, 1.0])
@@ -66,7 +74,7 @@ def _path(clip: Clip, pose: Pose, joint: int) -> Array:
     return model_of(clip.skeleton, pose, joint)[..., 3]
 
 
-def _moved(skeleton: Skeleton, pose: Pose, joint: int, by: Array) -> Array:
+def moved_translations(skeleton: Skeleton, pose: Pose, joint: int, by: Array) -> Array:
     """Local translations `(T, 3)` of `joint` once it is `by (T, 3)` further in model space."""
     parent = int(skeleton.parents[joint])
     if parent < 0:
@@ -102,7 +110,7 @@ def in_place(clip: Clip, joint: str | int | None = None, *, rate: float | None =
     if np.abs(gone).max() < 1e-6:
         return clip
     moved = pose.copy()
-    moved.translation[:, carrier] = _moved(clip.skeleton, pose, carrier, -gone)
+    moved.translation[:, carrier] = moved_translations(clip.skeleton, pose, carrier, -gone)
     return _with(clip, times, moved)
 
 
@@ -136,7 +144,7 @@ def with_travel(
     if joint is None:  # the topmost joint, as graphs take it from there, with nodes of files above a root
         carrier = [carrier, *clip.skeleton.ancestors(carrier)][-1]
     moved = pose.copy()
-    moved.translation[:, carrier] = _moved(clip.skeleton, pose, carrier, way * times[:, None])
+    moved.translation[:, carrier] = moved_translations(clip.skeleton, pose, carrier, way * times[:, None])
     return _with(clip, times, moved)
 
 
@@ -165,7 +173,7 @@ def looped(
         travel = carrier != find_rig(clip.skeleton).joint("hips") or float(np.linalg.norm(way)) > 0.25 * size
     share = ((times - times[0]) / (times[-1] - times[0]))[:, None]
     # Without its travel the clip must end where it began; what is left over is taken out over the window.
-    bare = _moved(clip.skeleton, pose, carrier, -way * share)
+    bare = moved_translations(clip.skeleton, pose, carrier, -way * share)
     span = min(max(window, float(times[1] - times[0])), clip.duration)
     u = np.clip((times - (clip.duration - span)) / span, 0.0, 1.0)
     weight = (u * u * (3 - 2 * u))[:, None]
@@ -185,7 +193,7 @@ def looped(
     if not travel:
         return _with(clip, times, moved)
     if np.abs(way).max() > 1e-6:
-        moved.translation[:, carrier] = _moved(clip.skeleton, moved, carrier, way * share)
+        moved.translation[:, carrier] = moved_translations(clip.skeleton, moved, carrier, way * share)
     return _with(clip, times, moved)
 
 

@@ -16,7 +16,8 @@ __all__ = [
     "ankle_height",
     "height_of",
     "metres",
-    "same_proportions",
+    "same_legs",
+    "same_trunk",
     "size_ratio",
     "stands_on_ground",
     "stature",
@@ -29,6 +30,8 @@ PERSON = 1.75
 """How tall a person is, in metres, where a figure's size cannot be meant."""
 UNITS = (0.01, 0.0254, 0.3048, 0.001, 10.0, 100.0, 1000.0)
 """Metres per unit, as files have them: centimetres, inches, feet, millimetres; and what was divided once too often."""
+ALIKE = 0.06
+"""Ways along the bones of trunk and arms that differ by less are the same."""
 SMALL, LARGE = 1.15, 2.2
 """What people measure from their lowest joint to the highest: legs may be spread, and the top of a head is no joint."""
 
@@ -116,7 +119,27 @@ def ankle_height(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[i
     return ankle - low + 0.03 * leg_length(rest.place, chains)
 
 
-def same_proportions(a: Array, b: Array, bones: BoneMap, ratio: float) -> bool:
+def same_trunk(a: Array, b: Array, bones: BoneMap, ratio: float) -> bool:
+    """Whether trunk, shoulders and arms of both bodies are the same but for their size."""
+
+    names = [n for n in ("left_arm", "right_arm", "head") if n in bones]
+
+    def lengths(skeleton: Skeleton, place: Array, hips: int, chains: list[tuple[int, ...]]) -> Array:
+        """Along the bones, which no pose changes: to the ends of the trunk, and of the arms."""
+        out = []
+        for name, chain in zip(names, chains):
+            for joint in chain[-1:] if name == "head" else chain[:3]:
+                path = [joint, *skeleton.ancestors(joint)]
+                path = path[: path.index(hips) + 1] if hips in path else path
+                out.append(float(np.linalg.norm(np.diff(place[path], axis=0), axis=-1).sum()))
+        return np.array(out)
+
+    mine = lengths(bones.source, a, bones["hips"].source[0], [bones[n].source for n in names])
+    theirs = lengths(bones.target, b, bones["hips"].target[0], [bones[n].target for n in names])
+    return len(mine) == len(theirs) and bool((np.abs(theirs - ratio * mine) < ALIKE * ratio * mine).all())
+
+
+def same_legs(a: Array, b: Array, bones: BoneMap, ratio: float) -> bool:
     """Whether the legs and hips of both bodies are the same but for their size."""
     for side in ("left_leg", "right_leg"):
         s, t = bones[side].source[:3], bones[side].target[:3]

@@ -146,6 +146,8 @@ def _vertices(character: Character, joints: set[int], end: int | None) -> tuple[
         picked = np.flatnonzero((mesh.weights * mine).sum(axis=1) > MINE)
         if len(picked):
             parts.append((mesh, picked))
+    if not parts:
+        return np.zeros(0, np.intp), np.zeros((0, 0))
     used: set[int] = set()
     for mesh, picked in parts:
         used |= set(mesh.joint_list[mesh.joints[picked]][mesh.weights[picked] > 0].tolist())
@@ -154,7 +156,7 @@ def _vertices(character: Character, joints: set[int], end: int | None) -> tuple[
     columns = []
     for mesh, picked in parts:
         place = mesh.positions[picked].astype(np.float64)
-        out = np.zeros((len(used), 4, len(picked)))
+        out = np.zeros((len(carriers), 4, len(picked)))
         for k in range(mesh.joints.shape[1]):
             local, weight = mesh.joints[picked, k], mesh.weights[picked, k].astype(np.float64)
             bind = mesh.inverse_bind[local].astype(np.float64)
@@ -170,8 +172,8 @@ def _vertices(character: Character, joints: set[int], end: int | None) -> tuple[
             # A vertex may name a joint twice, but not in one column.
             out[rows, :3, held] += weight[held, None] * seen[held]
             out[rows, 3, held] += weight[held]
-        columns.append(out.reshape(4 * len(used), -1))
-    return np.array(carriers, np.intp), np.concatenate(columns, axis=1) if columns else np.zeros((0, 0))
+        columns.append(out.reshape(4 * len(carriers), -1))
+    return np.array(carriers, np.intp), np.concatenate(columns, axis=1)
 
 
 def _downs() -> Array:

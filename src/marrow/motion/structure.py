@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.model import Skeleton
+from marrow.motion.finger_shape import fingers_by_shape
 from marrow.motion.joint_names import labels
 from marrow.motion.rig import Rig, missing_parts
 from marrow.motion.tree import chain_lengths, is_above, path_down, path_to_root
@@ -117,6 +118,9 @@ def rig_by_structure(skeleton: Skeleton, named: Rig) -> Rig | None:
                 chains[f"{side}_toes"] = limb[start + 3 : start + 4]
             if name == "arm" and start > 0:
                 chains[f"{side}_shoulder"] = limb[start - 1 : start]
+            if name == "arm":
+                fingers = fingers_by_shape(skeleton, at, chains[f"{side}_arm"])
+                chains |= {f"{side}_{finger}": joints for finger, joints in fingers.items()}
     chest = arms.attach
     chains["spine"] = tuple(path_down(skeleton, legs.attach, chest))
     chains["head"] = _head(skeleton, at, chest, up, arms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from marrow.motion.bone_map import same_names
 from marrow.motion.joint_names import bare
 from marrow.motion.tree import carried_by
 
-__all__ = ["MorphMap", "copied", "lost_joints", "map_morphs", "same_rig"]
+__all__ = ["MorphMap", "copied", "lost_joints", "map_morphs", "morph_channels", "same_rig"]
 
 
 def same_rig(source: Skeleton, target: Skeleton, moved: Collection[int] | None = None) -> bool:
@@ -74,13 +74,20 @@ class MorphMap:
     doubled: list[str]
 
 
-def map_morphs(clip: Clip, target: Skeleton) -> MorphMap:
-    """Channels by name: as it is written, else without namespace and capitals. Several of one name go in order; no channel
-    is driven twice."""
+def map_morphs(clip: Clip, target: Skeleton, called: Mapping[str, str] | None = None) -> MorphMap:
+    """Channels of those that a clip moves; see `morph_channels`."""
     table = clip.tracks.table
     moved = np.unique(table["target"][table["path"] == PATHS.index("morph")]).tolist()
+    return morph_channels(clip.skeleton.morph_names, moved, target, called)
+
+
+def morph_channels(
+    names: Sequence[str], moved: Sequence[int], target: Skeleton, called: Mapping[str, str] | None = None
+) -> MorphMap:
+    """Channels by name: as `called` says, as it is written, else without namespace and capitals. Several of one name go in
+    order; no channel is driven twice."""
+    names = [(called or {}).get(name, name) for name in names]
     written, plain = _places(target.morph_names), _places([bare(n).lower() for n in target.morph_names])
-    names = clip.skeleton.morph_names
     channels: dict[int, int] = {}
     for m, name in enumerate(names):
         if written.get(name):

@@ -129,6 +129,11 @@ class TransferBuilder:
         self._made: dict[Any, int] = {}
         self._placed: dict[int, int] = {}
 
+    @property
+    def needed(self) -> Array:
+        """Whether translation, rotation and scale of each joint of the source are read, `(J, 3)`."""
+        return self._slot_of >= 0
+
     def build(self, tracks: Tracks) -> Transfer:
         """For clips with such tracks."""
         work = {

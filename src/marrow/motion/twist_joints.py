@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import quaternion
+from marrow.math.elementary import arctan2, dot
 from marrow.model import Skeleton
 from marrow.motion.tree import path_down
 
@@ -27,8 +28,11 @@ def twist_rotations(
     chains: Mapping[str, tuple[int, ...]],
     twists: Mapping[int, tuple[str, int]],
     known: Mapping[int, Array],
+    *,
+    apart: bool = False,
 ) -> dict[int, Array]:
-    """The turns `(T, 4)` of twist joints, and of the joints that are turned back for them."""
+    """The turns `(T, 4)` of twist joints, and of the joints that are turned back for them. `apart`: they are of T bodies,
+    not of one over time."""
     out: dict[int, Array] = {}
     for part, k in dict.fromkeys(twists.values()):
         chain = chains.get(part, ())
@@ -38,11 +42,11 @@ def twist_rotations(
         inside = path_down(target, bone, following)[:-1]
         now = {**known, **out}
         if inside:
-            out |= _inside(target, bone, inside, following, k, now)
+            out |= _inside(target, bone, inside, following, k, now, apart)
             continue
         for j in (j for j, where in twists.items() if where == (part, k)):
             if int(target.parents[j]) == bone and j not in known:
-                out |= _beside(target, j, bone, following, k, now)
+                out |= _beside(target, j, bone, following, k, now, apart)
     return out
 
 
@@ -58,33 +62,41 @@ def _rest(target: Skeleton, joint: int) -> Array:
 
 
 def _turning(
-    target: Skeleton, bone: int, following: int, k: int, axis: Array, known: Mapping[int, Array]
+    target: Skeleton, bone: int, following: int, k: int, axis: Array, known: Mapping[int, Array], apart: bool
 ) -> Array:
     """The angle `(T,)` to be shared: that of the following joint against the bone (k 1), or of the bone itself (k 0)."""
     if k == 1:
         turned = quaternion.multiply(known[following], quaternion.conjugate(_rest(target, following)))
     else:
         turned = quaternion.multiply(quaternion.conjugate(_rest(target, bone)), known[bone])
-    angle = 2 * np.arctan2(turned[:, :3] @ axis, turned[:, 3])
+    side, along = dot(turned[:, :3], axis), turned[:, 3]
+    angle = 2 * (arctan2(side, along) if apart else np.arctan2(side, along))
+    angle = (angle + np.pi) % (2 * np.pi) - np.pi
     # Near half a turn the short way may change from frame to frame: follow it instead of jumping.
-    return np.unwrap((angle + np.pi) % (2 * np.pi) - np.pi)
+    return angle if apart else np.unwrap(angle)
 
 
 def _beside(
-    target: Skeleton, j: int, bone: int, following: int, k: int, known: Mapping[int, Array]
+    target: Skeleton, j: int, bone: int, following: int, k: int, known: Mapping[int, Array], apart: bool
 ) -> dict[int, Array]:
     axis, length = _axis(target, following)
     if length < 1e-9 or (following if k == 1 else bone) not in known:
         return {}
     share = float(np.clip(np.asarray(target.rest.translation[j], np.float64) @ axis / length, 0.0, 1.0))
-    angle = _turning(target, bone, following, k, axis, known) * (share if k == 1 else share - 1.0)
+    angle = _turning(target, bone, following, k, axis, known, apart) * (share if k == 1 else share - 1.0)
     return {
         j: quaternion.multiply(quaternion.from_axis_angle(axis, angle), _rest(target, j)).astype(np.float32)
     }
 
 
 def _inside(
-    target: Skeleton, bone: int, inside: list[int], following: int, k: int, known: Mapping[int, Array]
+    target: Skeleton,
+    bone: int,
+    inside: list[int],
+    following: int,
+    k: int,
+    known: Mapping[int, Array],
+    apart: bool,
 ) -> dict[int, Array]:
     steps = [_axis(target, j) for j in (*inside, following)]
     total = sum(length for _, length in steps)
@@ -94,9 +106,9 @@ def _inside(
     out: dict[int, Array] = {}
     if k == 1:
         last = steps[-1][0]
-        angle = _turning(target, bone, following, k, last, known)
+        angle = _turning(target, bone, following, k, last, known, apart)
     else:
-        angle = _turning(target, bone, following, k, axis, known)
+        angle = _turning(target, bone, following, k, axis, known, apart)
         out[bone] = quaternion.multiply(known[bone], quaternion.from_axis_angle(axis, -angle))
     share = 0.0
     for n, j in enumerate(inside):

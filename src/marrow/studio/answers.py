@@ -127,7 +127,8 @@ class MapRow(Info, frozen=True):
 
 class MapInfo(Info, frozen=True):
     """`/api/map?offer=`: how motion goes onto the character. `exact`: both have the same skeleton, so its keys are
-    copied; `saved`: somebody made this map before."""
+    copied; `saved`: somebody made this map before; `profile`: the character's retarget profile, as its
+    file has it (JSON)."""
 
     offer: int
     rows: list[MapRow]
@@ -138,10 +139,12 @@ class MapInfo(Info, frozen=True):
     target_unmapped: list[str]
     exact: bool
     saved: bool
+    profile: str
 
 
 class MapAnswer(Info, frozen=True):
-    """`POST /api/map?offer=&how=`: the map as it is now, the clips that were made by it, and a sentence about each."""
+    """`POST /api/map?offer=&how=` and `POST /api/profile?offer=&how=`: the map as it is now, the clips that were made by
+    it, and a sentence about each."""
 
     error: str | None
     map: MapInfo | None
@@ -181,4 +184,4 @@ class UploadAnswer(Info, frozen=True):
     slot: int
     error: str | None
     offer: UploadOffer | None
-    kind: Literal["character", "motion", "graph", "map"]
+    kind: Literal["character", "motion", "graph", "map", "profile"]

@@ -85,6 +85,8 @@ class Studio:
                 Route("/api/map", self.uploads.get_map, methods=["GET"]),
                 Route("/api/map", self.uploads.post_map, methods=["POST"]),
                 Route("/api/map.json", self.uploads.download_map),
+                Route("/api/profile", self.uploads.post_profile, methods=["POST"]),
+                Route("/api/profile.json", self.uploads.download_profile),
                 Route("/api/upload", self.uploads.post, methods=["POST"]),
                 WebSocketRoute("/ws", self._socket),
             ],

@@ -1,4 +1,4 @@
-"""Motion for the character that is open: the bone map it goes by, shown, edited and kept."""
+"""Motion for the character that is open: the bone map and the retarget profile it goes by, shown, edited and kept."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from marrow.io import cache
 from marrow.io.clips import all_tracks, named_clips
 from marrow.model import Character, Skeleton
 from marrow.motion.bone_map import BODY, BoneMap
+from marrow.motion.profile import RetargetProfile, as_profile
+from marrow.motion.profile_bodies import retarget_profile
 from marrow.motion.retarget import Retargeter
 from marrow.motion.rig import find_rig
 from marrow.report import ReportBuilder
 from marrow.studio.answers import MapInfo, MapRow
 
-__all__ = ["Offer", "PutOn", "bone_map", "keep_map", "kept_map", "map_info", "put_on"]
+__all__ = ["Offer", "PutOn", "bone_map", "keep_map", "kept_map", "map_info", "profile_of", "put_on"]
 
 MOST_BYTES = 1 << 20
 TRUNK_AND_FEET = ("hips", "pelvis", "spine", "left_leg", "right_leg", "left_toes", "right_toes")
@@ -28,13 +30,15 @@ TRUNK_AND_FEET = ("hips", "pelvis", "spine", "left_leg", "right_leg", "left_toes
 @dataclass(frozen=True, eq=False)
 class Offer:
     """Motion that a page was asked about: the character it came as, from the file `name`, for the one in `slot`. `map`
-    is what somebody made of the bone map, `added` the clips that it has given the character."""
+    and `profile` are what somebody made of the bone map and of the character's profile, `added` the clips that it has given
+    the character."""
 
     number: int
     motion: Character
     name: str
     slot: int
     map: BoneMap | None = None
+    profile: RetargetProfile | None = None
     added: tuple[str, ...] = ()
 
 
@@ -51,7 +55,17 @@ class PutOn:
 def _tool(offer: Offer, character: Character) -> Retargeter:
     given = offer.map if offer.map is not None else kept_map(offer.motion.skeleton, character.skeleton)
     names = (offer.name, character.name or "the character")
-    return Retargeter(offer.motion, character, map=given, clip=all_tracks(offer.motion), names=names)
+    said = "auto" if offer.profile is None else offer.profile
+    return Retargeter(
+        offer.motion, character, map=given, profile=said, clip=all_tracks(offer.motion), names=names
+    )
+
+
+def profile_of(offer: Offer, character: Character) -> RetargetProfile:
+    """The profile that motion goes onto a character by: what somebody made of it, what lies beside its file, else what is
+    found."""
+    found = offer.profile or as_profile("auto", character)[0]
+    return retarget_profile(character) if found is None else found
 
 
 def bone_map(offer: Offer, character: Character) -> BoneMap:
@@ -113,6 +127,7 @@ def map_info(offer: Offer, character: Character) -> MapInfo:
         target_unmapped=list(left[1]),
         exact=tool.exact,
         saved=saved,
+        profile=profile_of(offer, character).to_json(),
     )
 
 

@@ -11,6 +11,7 @@ from marrow.io import load_source
 from marrow.io.clips import share_of_joints, with_clips_of
 from marrow.model import Character
 from marrow.motion.bone_map import FORMAT as BONE_MAP
+from marrow.motion.profile import FORMAT as PROFILE
 from marrow.report import ReportBuilder
 from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.parcel import Held, Parcel, ParcelSource
@@ -76,7 +77,7 @@ def _read(parcel: Parcel, held: Held) -> Character:
 
 
 def arrived_text(parcel: Parcel) -> tuple[str, str, str] | None:
-    """What the only file of an upload is if it is JSON of ours: "graph" or "map", its text and its name."""
+    """What the only file of an upload is if it is JSON of ours: "graph", "map" or "profile", its text and its name."""
     held = parcel.files[0]
     if len(parcel.files) != 1 or held.suffix != ".json" or held.path.stat().st_size > MAX_TEXT_BYTES:
         return None
@@ -87,6 +88,8 @@ def arrived_text(parcel: Parcel) -> tuple[str, str, str] | None:
         raise FormatError("is not JSON", path=held.label) from None
     if isinstance(data, dict) and data.get("format") == BONE_MAP:
         return "map", text, held.label
+    if isinstance(data, dict) and data.get("format") == PROFILE:
+        return "profile", text, held.label
     if isinstance(data, dict) and "marrow_graph" in data:
         return "graph", text, held.label
-    raise FormatError("is neither a graph nor a bone map of marrow", path=held.label)
+    raise FormatError("is no graph, bone map or retarget profile of marrow", path=held.label)

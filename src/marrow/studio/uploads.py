@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -154,7 +154,7 @@ class Uploads:
         return UploadAnswer(arrival.name, slot, None, offer, "character" if offer is None else "motion")
 
     async def _take_text(self, kind: str, text: str, name: str, slot: int) -> UploadAnswer:
-        """A graph for the character that is open, or a bone map for the motion that came last."""
+        """A graph for the character that is open, or a bone map or a profile for the motion that came last."""
         if kind == "graph":
             from marrow.graph.description import from_json
 
@@ -162,21 +162,25 @@ class Uploads:
             await self.studio.jobs.run_graph(from_json(text), file=name)
             return UploadAnswer(name, 0, None, None, "graph")
         if not self._offers:
-            raise ValidationError("a bone map is for motion: drop the motion first")
+            what = "bone map" if kind == "map" else "retarget profile"
+            raise ValidationError(f"a {what} is for motion: drop the motion first")
         offer = next(reversed(self._offers.values()))
-        made, info = await self._mapped(offer, text, "add")
-        return UploadAnswer(name, slot, None, self._told(made.offer if made else offer, info), "map")
+        made, info = await (self._mapped if kind == "map" else self._profiled)(offer, text, "add")
+        told = self._told(made.offer if made else offer, info)
+        return UploadAnswer(name, slot, None, told, "map" if kind == "map" else "profile")
 
     # -- motion ----------------------------------------------------------------------------------------------
     async def _offer(self, arrival: Arrival, slot: int) -> UploadOffer | None:
         """What a page is asked about motion that fits the character in the slot; None where there is nothing to ask."""
         from marrow.motion.bone_map import RetargetError
+        from marrow.motion.profile import as_profile
         from marrow.studio.bone_maps import Offer, map_info
 
         open_now = self.studio.session.actors.get(slot)
         if open_now is None or not open_now.character.meshes or not arrival.fits(open_now.character):
             return None
         offer = Offer(self._number + 1, arrival.character, arrival.name, slot)
+        await run_in_threadpool(as_profile, "auto", open_now.character)  # a wrong one is told
         try:
             info = await run_in_threadpool(map_info, offer, open_now.character)
         except RetargetError:
@@ -260,8 +264,26 @@ class Uploads:
         headers = {"content-disposition": 'attachment; filename="map.json"'}
         return Response(text + "\n", media_type="application/json", headers=headers)
 
+    async def download_profile(self, request: Request) -> Response:
+        """`GET /api/profile.json?offer=`: the retarget profile of the character, to lie beside its file."""
+        from marrow.studio.bone_maps import profile_of
+
+        offer, actor = self.find_offer(request)
+        found = await self.studio.work(self.studio.page_of(request), profile_of, offer, actor.character)
+        headers = {"content-disposition": 'attachment; filename="character.retarget.json"'}
+        return Response(found.to_json() + "\n", media_type="application/json", headers=headers)
+
+    async def post_profile(self, request: Request) -> Response:
+        """`POST /api/profile?offer=&how=add|beside|keep`: a retarget profile that somebody edited."""
+        return await self._post(request, self._profiled)
+
     async def post_map(self, request: Request) -> Response:
         """`POST /api/map?offer=&how=add|beside|keep`: a map that somebody edited."""
+        return await self._post(request, self._mapped)
+
+    async def _post(
+        self, request: Request, use: Callable[[Offer, str, str], Awaitable[tuple[PutOn | None, MapInfo]]]
+    ) -> Response:
         offer, _ = self.find_offer(request)
         how = request.query_params.get("how", "add")
         if how not in ("add", "beside", "keep"):
@@ -270,10 +292,10 @@ class Uploads:
         async for chunk in _unless_silent(request.stream()):
             body += chunk
             if len(body) > MAX_MAP_BYTES:
-                raise HTTPException(413, "a bone map may have at most 1 MiB")
+                raise HTTPException(413, "a bone map or a profile may have at most 1 MiB")
         try:
             async with self.studio.jobs.in_turn(self.studio.page_of(request), f"Mapping {offer.name}"):
-                made, info = await self._mapped(offer, body.decode("utf-8", "replace"), how)
+                made, info = await use(offer, body.decode("utf-8", "replace"), how)
         except Crowded:
             raise
         except MarrowError as error:
@@ -296,6 +318,20 @@ class Uploads:
         # Only what could be used is kept.
         info = await run_in_threadpool(map_info, made.offer if made else offer, actor.character)
         await run_in_threadpool(keep_map, bones)
+        return made, info
+
+    async def _profiled(self, offer: Offer, text: str, how: str) -> tuple[PutOn | None, MapInfo]:
+        from marrow.motion.profile import RetargetProfile
+        from marrow.studio.bone_maps import map_info
+
+        actor = self.studio.session.actors.get(offer.slot)
+        if actor is None:
+            raise ValidationError("the character is gone: drop the motion once more")
+        said = await run_in_threadpool(RetargetProfile.from_json, text)
+        offer = replace(offer, profile=said)
+        info = await run_in_threadpool(map_info, offer, actor.character)  # says what does not fit
+        self._offers[offer.number] = offer
+        made = await self._put_on(offer, actor, beside=how == "beside") if how != "keep" else None
         return made, info
 
 

@@ -156,7 +156,7 @@ class _Linear:
         matrix = self.like.new_zeros((*lead, n, n))
         right = self.like.new_zeros((*lead, n))
         for effector in self.solver.effectors:
-            name, joint = str(effector.joint), self.solver.skeleton.index(effector.joint)
+            name, joint = effector.label, self.solver.skeleton.index(effector.joint)
             goal = goals.get(name, {})
             strength = torch.as_tensor(goal.get("weight", 1.0)).detach().to(self.like)[..., None]
             move, turn = self.rows(joint, effector.point)

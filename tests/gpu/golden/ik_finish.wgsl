@@ -14,6 +14,10 @@ struct Batch {
   keeps: i32,
   cold: i32,
   again: i32,
+  tick: i32,
+  ticks: i32,
+  ticks_left: i32,
+  holds: i32,
   nodes: i32,
   effectors: i32,
   joints_all: i32,
@@ -65,6 +69,7 @@ struct Batch {
   result_at: i32,
   limb_at: i32,
   energy_at: i32,
+  grown_at: i32,
   plane_at: i32,
   floor_point_at: i32,
   translation_at: i32,
@@ -76,9 +81,10 @@ struct Batch {
   residuals_at: i32,
   found_rotation_at: i32,
   found_translation_at: i32,
-  floors_at: i32,
   progress_at: i32,
+  before_at: i32,
   size: f32,
+  bones: f32,
   damping: f32,
   turn_weight: f32,
   hips: f32,
@@ -100,6 +106,7 @@ var<private> lane: i32;
 var<private> room: i32;
 var<private> record: i32;
 var<private> targets: i32;
+var<private> planes: i32;
 fn lesser(a: real, b: real) -> real {
   return select(a, b, b < a);
 }
@@ -110,6 +117,7 @@ fn sits_out() -> bool {
   return batch.again == 1 && !(real(scratch[room + batch.progress_at + 16 * (0 * 3 + 1) + lane]) > 0.0);
 }
 fn bring_out(n: i32, lane_: i32) {
+  let size = real(batch.size) * real(scratch[room + batch.grown_at + lane_]);
   for (var i = 1; i < batch.nodes; i++) {
     let j = tables[batch.joints_at + i];
     let flags = tables[batch.flags_at + i];
@@ -121,7 +129,7 @@ fn bring_out(n: i32, lane_: i32) {
     }
     if ((flags & 2) == 2) {
       let p = tables[batch.parents_at + i];
-      let grown = real(scratch[room + batch.unit_at + 16 * p + lane_]) / real(batch.size);
+      let grown = real(scratch[room + batch.unit_at + 16 * p + lane_]) / size;
       var s: real = 1.0;
       if (p > 0) {
         s = real(scratch[room + batch.scale_at + 16 * ((n * batch.joints_all + tables[batch.joints_at + p]) * 3 + 0) + lane]);
@@ -149,7 +157,7 @@ fn bring_out(n: i32, lane_: i32) {
     }
   }
   for (var k = 0; k < batch.effectors; k++) {
-    scratch[room + batch.residuals_at + 16 * ((n * batch.effectors + k) * 3 + 0) + lane] = f32(real(scratch[room + batch.result_at + 48 * k + lane_]) * real(batch.size));
+    scratch[room + batch.residuals_at + 16 * ((n * batch.effectors + k) * 3 + 0) + lane] = f32(real(scratch[room + batch.result_at + 48 * k + lane_]) * size);
     scratch[room + batch.residuals_at + 16 * ((n * batch.effectors + k) * 3 + 1) + lane] = f32(real(scratch[room + batch.result_at + 48 * k + 16 + lane_]));
     scratch[room + batch.residuals_at + 16 * ((n * batch.effectors + k) * 3 + 2) + lane] = f32(real(scratch[room + batch.result_at + 48 * k + 32 + lane_]));
   }
@@ -192,7 +200,7 @@ fn hold_back(n: i32, seconds: real, was: real, now: real) {
     most = greater(most, lesser(same, other));
   }
   var share: real = 0.0;
-  if (!(now > 0.99 * was)) {
+  if (batch.holds == 0 || !(now > 0.99 * was)) {
     share = lesser(1.0, 3.0 * seconds / greater(2.0 * sqrt(most), 1e-06));
   }
   for (var k = 0; k < batch.turns; k++) {
@@ -254,10 +262,20 @@ fn multiplied(a: vec4<real>, b: vec4<real>) -> vec4<real> {
   return vec4<real>(a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z);
 }
 fn put_rotation(rows_at: i32, j: i32, q: vec4<real>, weight: real) {
-  let old = local_rotation(rows_at, j);
-  let side = select(-weight, weight, old.x * q.x + old.y * q.y + old.z * q.z + old.w * q.w >= 0.0);
-  let keep = 1.0 - weight;
+  var side: real;
   let at = batch.at + 3 * batch.Jp + j;
+  if (weight == 1.0) {
+    side = real(memory[rows_at + at]) * q.x + real(memory[rows_at + at + batch.Jp]) * q.y + real(memory[rows_at + at + 2 * batch.Jp]) * q.z + real(memory[rows_at + at + 3 * batch.Jp]) * q.w;
+    side = select(real(-1.0), real(1.0), side >= 0.0);
+    memory[rows_at + at] = f32(side * q.x);
+    memory[rows_at + at + batch.Jp] = f32(side * q.y);
+    memory[rows_at + at + 2 * batch.Jp] = f32(side * q.z);
+    memory[rows_at + at + 3 * batch.Jp] = f32(side * q.w);
+    return;
+  }
+  let old = local_rotation(rows_at, j);
+  side = select(-weight, weight, old.x * q.x + old.y * q.y + old.z * q.z + old.w * q.w >= 0.0);
+  let keep = 1.0 - weight;
   memory[rows_at + at] = f32(keep * old.x + side * q.x);
   memory[rows_at + at + batch.Jp] = f32(keep * old.y + side * q.y);
   memory[rows_at + at + 2 * batch.Jp] = f32(keep * old.z + side * q.z);
@@ -270,13 +288,19 @@ fn put_row(n: i32) {
   if (batch.mover >= 0) {
     var moved = real(scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 0) + lane]) - real(scratch[room + batch.translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 0) + lane]);
     memory[row_at + batch.kept + 1 + batch.state + 1] = f32(moved);
-    memory[row_at + batch.at + 0 * batch.Jp + batch.mover] = f32(real(memory[row_at + batch.at + 0 * batch.Jp + batch.mover]) + weight * moved);
+    if (batch.ticks_left == 1) {
+      memory[row_at + batch.at + 0 * batch.Jp + batch.mover] = f32(real(memory[row_at + batch.at + 0 * batch.Jp + batch.mover]) + weight * moved);
+    }
     moved = real(scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 1) + lane]) - real(scratch[room + batch.translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 1) + lane]);
     memory[row_at + batch.kept + 1 + batch.state + 1 + 1] = f32(moved);
-    memory[row_at + batch.at + batch.Jp + batch.mover] = f32(real(memory[row_at + batch.at + batch.Jp + batch.mover]) + weight * moved);
+    if (batch.ticks_left == 1) {
+      memory[row_at + batch.at + batch.Jp + batch.mover] = f32(real(memory[row_at + batch.at + batch.Jp + batch.mover]) + weight * moved);
+    }
     moved = real(scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 2) + lane]) - real(scratch[room + batch.translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 2) + lane]);
     memory[row_at + batch.kept + 1 + batch.state + 1 + 2] = f32(moved);
-    memory[row_at + batch.at + 2 * batch.Jp + batch.mover] = f32(real(memory[row_at + batch.at + 2 * batch.Jp + batch.mover]) + weight * moved);
+    if (batch.ticks_left == 1) {
+      memory[row_at + batch.at + 2 * batch.Jp + batch.mover] = f32(real(memory[row_at + batch.at + 2 * batch.Jp + batch.mover]) + weight * moved);
+    }
   }
   for (var k = 0; k < batch.turns; k++) {
     let j = tables[batch.turning_at + k];
@@ -287,26 +311,30 @@ fn put_row(n: i32) {
     memory[row_at + at + 1] = f32(turn.y);
     memory[row_at + at + 2] = f32(turn.z);
     memory[row_at + at + 3] = f32(turn.w);
-    if (weight < 1.0) {
-      put_rotation(row_at, j, q, weight);
-    } else {
-      memory[row_at + batch.at + 3 * batch.Jp + j] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 0) + lane]));
-      memory[row_at + batch.at + 4 * batch.Jp + j] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 1) + lane]));
-      memory[row_at + batch.at + 5 * batch.Jp + j] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 2) + lane]));
-      memory[row_at + batch.at + 6 * batch.Jp + j] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 3) + lane]));
+    if (batch.ticks_left == 1) {
+      if (weight < 1.0) {
+        put_rotation(row_at, j, q, weight);
+      } else {
+        memory[row_at + batch.at + 3 * batch.Jp + j] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 0) + lane]));
+        memory[row_at + batch.at + 4 * batch.Jp + j] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 1) + lane]));
+        memory[row_at + batch.at + 5 * batch.Jp + j] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 2) + lane]));
+        memory[row_at + batch.at + 6 * batch.Jp + j] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 3) + lane]));
+      }
     }
   }
 }
 fn finish_row(lane_: i32) {
+  var c: i32;
   if (sits_out()) {
     return;
   }
+  let row_at = records[record + 0] * batch.columns;
   bring_out(0, lane_);
   let what = missing(0);
   if (batch.again == 1) {
     hold_back(0, real(bitcast<f32>(records[record + 2])), what, real(scratch[room + batch.progress_at + 16 * (0 * 3 + 2) + lane]));
   } else {
-    if (real(scratch[room + batch.progress_at + 16 * (0 * 3 + 0) + lane]) > 0.0 && missed(0)) {
+    if (real(memory[row_at + batch.kept + 1]) > 0.0 && missed(0)) {
       scratch[room + batch.progress_at + 16 * (0 * 3 + 1) + lane] = f32(1.0);
       scratch[room + batch.progress_at + 16 * (0 * 3 + 2) + lane] = f32(what);
       for (var k = 0; k < batch.turns; k++) {
@@ -314,17 +342,25 @@ fn finish_row(lane_: i32) {
         scratch[room + batch.found_rotation_at + 16 * ((0 * batch.turns + k) * 4 + 1) + lane] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((0 * batch.joints_all + tables[batch.turning_at + k]) * 4 + 1) + lane]));
         scratch[room + batch.found_rotation_at + 16 * ((0 * batch.turns + k) * 4 + 2) + lane] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((0 * batch.joints_all + tables[batch.turning_at + k]) * 4 + 2) + lane]));
         scratch[room + batch.found_rotation_at + 16 * ((0 * batch.turns + k) * 4 + 3) + lane] = f32(real(scratch[room + batch.out_rotation_at + 16 * ((0 * batch.joints_all + tables[batch.turning_at + k]) * 4 + 3) + lane]));
+        c = 3;
       }
       if (batch.mover >= 0) {
         scratch[room + batch.found_translation_at + 16 * (0 * 3 + 0) + lane] = f32(real(scratch[room + batch.out_translation_at + 16 * ((0 * batch.joints_all + batch.mover) * 3 + 0) + lane]));
         scratch[room + batch.found_translation_at + 16 * (0 * 3 + 1) + lane] = f32(real(scratch[room + batch.out_translation_at + 16 * ((0 * batch.joints_all + batch.mover) * 3 + 1) + lane]));
         scratch[room + batch.found_translation_at + 16 * (0 * 3 + 2) + lane] = f32(real(scratch[room + batch.out_translation_at + 16 * ((0 * batch.joints_all + batch.mover) * 3 + 2) + lane]));
+        c = 2;
       }
       return;
     }
   }
   scratch[room + batch.progress_at + 16 * (0 * 3 + 1) + lane] = f32(0.0);
   put_row(0);
+  if (batch.ticks > 1 && batch.ticks_left == 1) {
+    for (var t1 = 0; t1 < batch.state; t1++) {
+      c = t1;
+      memory[row_at + batch.kept + 1 + c] = f32(real(scratch[room + batch.before_at + 16 * (0 * batch.state + c) + lane]));
+    }
+  }
 }
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(global_invocation_id) index: vec3<u32>) {
@@ -334,5 +370,6 @@ fn main(@builtin(global_invocation_id) index: vec3<u32>) {
   room = n / 16 * batch.room;
   record = 4 * n;
   targets = 4 * batch.count + 14 * batch.effectors * n;
+  planes = (4 + 14 * batch.effectors) * batch.count + 4 * batch.over_floors * n;
   finish_row(lane);
 }

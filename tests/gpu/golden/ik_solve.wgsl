@@ -14,6 +14,10 @@ struct Batch {
   keeps: i32,
   cold: i32,
   again: i32,
+  tick: i32,
+  ticks: i32,
+  ticks_left: i32,
+  holds: i32,
   nodes: i32,
   effectors: i32,
   joints_all: i32,
@@ -65,6 +69,7 @@ struct Batch {
   result_at: i32,
   limb_at: i32,
   energy_at: i32,
+  grown_at: i32,
   plane_at: i32,
   floor_point_at: i32,
   translation_at: i32,
@@ -76,9 +81,10 @@ struct Batch {
   residuals_at: i32,
   found_rotation_at: i32,
   found_translation_at: i32,
-  floors_at: i32,
   progress_at: i32,
+  before_at: i32,
   size: f32,
+  bones: f32,
   damping: f32,
   turn_weight: f32,
   hips: f32,
@@ -98,6 +104,7 @@ var<private> lane: i32;
 var<private> room: i32;
 var<private> record: i32;
 var<private> targets: i32;
+var<private> planes: i32;
 fn sits_out() -> bool {
   return batch.again == 1 && !(real(scratch[room + batch.progress_at + 16 * (0 * 3 + 1) + lane]) > 0.0);
 }
@@ -290,6 +297,75 @@ fn soften(k: i32, first: i32, node: i32) {
   scratch[room + batch.reachable_at + k * 48 + lane] = fma(v7, v16, v1);
   scratch[room + batch.reachable_at + k * 48 + 16 + lane] = fma(v8, v16, v2);
   scratch[room + batch.reachable_at + k * 48 + 32 + lane] = fma(v9, v16, v3);
+  let v17 = fma(-v7, v16, v7);
+  let v18 = fma(-v8, v16, v8);
+  let v19 = fma(-v9, v16, v9);
+  let v20 = fma(v19, v19, fma(v18, v18, v17 * v17));
+  let v21 = bitcast<f32>(tables[batch.effector_points_at + k * 8 + 7]);
+  let v22 = scratch[room + batch.goal_at + k * 272 + 208 + lane];
+  let v23 = select(0.0, v22 * v21, v20 < 100000000.0);
+  let v24 = select(0.0, v17, v20 < 100000000.0);
+  let v25 = select(0.0, v18, v20 < 100000000.0);
+  let v26 = select(0.0, v19, v20 < 100000000.0);
+  let v27 = v23 * v1;
+  let v28 = v23 * v2;
+  let v29 = v23 * v3;
+  let v30 = v23 * v24;
+  let v31 = v23 * v25;
+  let v32 = v23 * v26;
+  let v33 = fma(v3, v29, fma(v2, v28, v1 * v27));
+  let v34 = scratch[room + batch.moments_at + first * 512 + lane];
+  scratch[room + batch.moments_at + first * 512 + lane] = v34 + (v33 + 0.0 + -(v27 * v1));
+  let v35 = scratch[room + batch.moments_at + first * 512 + 16 + lane];
+  scratch[room + batch.moments_at + first * 512 + 16 + lane] = v35 + -(v27 * v2);
+  let v36 = scratch[room + batch.moments_at + first * 512 + 32 + lane];
+  scratch[room + batch.moments_at + first * 512 + 32 + lane] = v36 + -(v27 * v3);
+  let v37 = scratch[room + batch.moments_at + first * 512 + 48 + lane];
+  scratch[room + batch.moments_at + first * 512 + 48 + lane] = v37 + (v33 + 0.0 + -(v28 * v2));
+  let v38 = scratch[room + batch.moments_at + first * 512 + 64 + lane];
+  scratch[room + batch.moments_at + first * 512 + 64 + lane] = v38 + -(v28 * v3);
+  let v39 = scratch[room + batch.moments_at + first * 512 + 80 + lane];
+  scratch[room + batch.moments_at + first * 512 + 80 + lane] = v39 + (v33 + 0.0 + -(v29 * v3));
+  let v40 = scratch[room + batch.moments_at + first * 512 + 240 + lane];
+  scratch[room + batch.moments_at + first * 512 + 240 + lane] = v40 + v23;
+  let v41 = scratch[room + batch.moments_at + first * 512 + 336 + lane];
+  scratch[room + batch.moments_at + first * 512 + 336 + lane] = v41 + fma(0.0, 0.0, fma(-v3, v31, v2 * v32));
+  let v42 = scratch[room + batch.moments_at + first * 512 + 384 + lane];
+  scratch[room + batch.moments_at + first * 512 + 384 + lane] = v42 + v30;
+  let v43 = scratch[room + batch.moments_at + first * 512 + 432 + lane];
+  scratch[room + batch.moments_at + first * 512 + 432 + lane] = v43 + v30;
+  let v44 = scratch[room + batch.moments_at + first * 512 + 288 + lane];
+  scratch[room + batch.moments_at + first * 512 + 288 + lane] = v44 + v23;
+  let v45 = scratch[room + batch.moments_at + first * 512 + 352 + lane];
+  scratch[room + batch.moments_at + first * 512 + 352 + lane] = v45 + fma(0.0, 0.0, fma(-v1, v32, v3 * v30));
+  let v46 = scratch[room + batch.moments_at + first * 512 + 400 + lane];
+  scratch[room + batch.moments_at + first * 512 + 400 + lane] = v46 + v31;
+  let v47 = scratch[room + batch.moments_at + first * 512 + 448 + lane];
+  scratch[room + batch.moments_at + first * 512 + 448 + lane] = v47 + v31;
+  let v48 = scratch[room + batch.moments_at + first * 512 + 320 + lane];
+  scratch[room + batch.moments_at + first * 512 + 320 + lane] = v48 + v23;
+  let v49 = scratch[room + batch.moments_at + first * 512 + 368 + lane];
+  scratch[room + batch.moments_at + first * 512 + 368 + lane] = v49 + fma(0.0, 0.0, fma(-v2, v30, v1 * v31));
+  let v50 = scratch[room + batch.moments_at + first * 512 + 416 + lane];
+  scratch[room + batch.moments_at + first * 512 + 416 + lane] = v50 + v32;
+  let v51 = scratch[room + batch.moments_at + first * 512 + 464 + lane];
+  scratch[room + batch.moments_at + first * 512 + 464 + lane] = v51 + v32;
+  let v52 = scratch[room + batch.moments_at + first * 512 + 480 + lane];
+  scratch[room + batch.moments_at + first * 512 + 480 + lane] = v52 + fma(v32, v3, fma(v31, v2, v30 * v1));
+  let v53 = scratch[room + batch.moments_at + first * 512 + 112 + lane];
+  scratch[room + batch.moments_at + first * 512 + 112 + lane] = v53 + -v29;
+  let v54 = scratch[room + batch.moments_at + first * 512 + 128 + lane];
+  scratch[room + batch.moments_at + first * 512 + 128 + lane] = v54 + v28;
+  let v55 = scratch[room + batch.moments_at + first * 512 + 144 + lane];
+  scratch[room + batch.moments_at + first * 512 + 144 + lane] = v55 + v29;
+  let v56 = scratch[room + batch.moments_at + first * 512 + 176 + lane];
+  scratch[room + batch.moments_at + first * 512 + 176 + lane] = v56 + -v27;
+  let v57 = scratch[room + batch.moments_at + first * 512 + 192 + lane];
+  scratch[room + batch.moments_at + first * 512 + 192 + lane] = v57 + -v28;
+  let v58 = scratch[room + batch.moments_at + first * 512 + 208 + lane];
+  scratch[room + batch.moments_at + first * 512 + 208 + lane] = v58 + v27;
+  let v59 = scratch[room + batch.energy_at + first * 0 + lane];
+  scratch[room + batch.energy_at + first * 0 + lane] = v59 + fma(0.0, fma(0.0, 0.0, fma(0.0, 0.0, 0.0 * 0.0)), v23 * fma(v26, v26, fma(v25, v25, v24 * v24)));
 }
 fn add_goal(k: i32, node: i32) {
   let v1 = scratch[room + batch.frame_at + node * 64 + lane];
@@ -1688,17 +1764,19 @@ fn solve_row() {
   if (sits_out()) {
     return;
   }
-  let warm = real(scratch[room + batch.progress_at + 16 * (0 * 3 + 0) + lane]) > 0.0;
   var first = 0;
   var last = batch.cold;
-  if (warm) {
+  var inner = real(batch.cold_inner);
+  if (real(scratch[room + batch.progress_at + 16 * (0 * 3 + 0) + lane]) > 0.0) {
     first = batch.cold;
     last = batch.steps;
+    inner = 1.0;
   }
   if (batch.again == 1) {
     last = first;
+    inner = 1.0;
   }
-  solve_lanes(select(real(batch.cold_inner), real(1.0), warm), first, last);
+  solve_lanes(inner, first, last);
 }
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(global_invocation_id) index: vec3<u32>) {
@@ -1708,5 +1786,6 @@ fn main(@builtin(global_invocation_id) index: vec3<u32>) {
   room = n / 16 * batch.room;
   record = 4 * n;
   targets = 4 * batch.count + 14 * batch.effectors * n;
+  planes = (4 + 14 * batch.effectors) * batch.count + 4 * batch.over_floors * n;
   solve_row();
 }

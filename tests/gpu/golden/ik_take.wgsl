@@ -14,6 +14,10 @@ struct Batch {
   keeps: i32,
   cold: i32,
   again: i32,
+  tick: i32,
+  ticks: i32,
+  ticks_left: i32,
+  holds: i32,
   nodes: i32,
   effectors: i32,
   joints_all: i32,
@@ -65,6 +69,7 @@ struct Batch {
   result_at: i32,
   limb_at: i32,
   energy_at: i32,
+  grown_at: i32,
   plane_at: i32,
   floor_point_at: i32,
   translation_at: i32,
@@ -76,9 +81,10 @@ struct Batch {
   residuals_at: i32,
   found_rotation_at: i32,
   found_translation_at: i32,
-  floors_at: i32,
   progress_at: i32,
+  before_at: i32,
   size: f32,
+  bones: f32,
   damping: f32,
   turn_weight: f32,
   hips: f32,
@@ -100,6 +106,7 @@ var<private> lane: i32;
 var<private> room: i32;
 var<private> record: i32;
 var<private> targets: i32;
+var<private> planes: i32;
 var<private> no_number: u32 = 0x7fc00000u;
 fn not_a_number() -> f32 {
   return bitcast<f32>(no_number);
@@ -113,15 +120,51 @@ fn lesser(a: real, b: real) -> real {
 fn is_finite(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u;
 }
+fn floor_rest(a: i32, b: i32) -> i32 {
+  if (b == 0) { return 0; }
+  let r = a % b;
+  return select(r, r + b, r != 0 && ((r < 0) != (b < 0)));
+}
+fn floor_quotient(a: i32, b: i32) -> i32 {
+  if (b == 0) { return 0; }
+  return (a - floor_rest(a, b)) / b;
+}
 fn sits_out() -> bool {
   return batch.again == 1 && !(real(scratch[room + batch.progress_at + 16 * (0 * 3 + 1) + lane]) > 0.0);
+}
+fn multiplied(a: vec4<real>, b: vec4<real>) -> vec4<real> {
+  return vec4<real>(a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z);
+}
+fn begin_where_it_ended(n: i32, row_at: i32, left: real) {
+  if (batch.mover >= 0) {
+    scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 0) + lane] = f32(real(scratch[room + batch.translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 0) + lane]) + left * real(memory[row_at + batch.kept + 1 + 1]));
+    scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 1) + lane] = f32(real(scratch[room + batch.translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 1) + lane]) + left * real(memory[row_at + batch.kept + 1 + 1 + 1]));
+    scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 2) + lane] = f32(real(scratch[room + batch.translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 2) + lane]) + left * real(memory[row_at + batch.kept + 1 + 1 + 2]));
+  }
+  for (var k = 0; k < batch.turns; k++) {
+    let j = tables[batch.turning_at + k];
+    let at = batch.kept + 1 + 4 + 4 * k;
+    let side = select(-left, left, real(memory[row_at + at + 3]) >= 0.0);
+    let turn = vec4<real>(side * real(memory[row_at + at]), side * real(memory[row_at + at + 1]), side * real(memory[row_at + at + 2]), side * real(memory[row_at + at + 3]) + (1.0 - left));
+    let own = vec4<real>(real(scratch[room + batch.rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 0) + lane]), real(scratch[room + batch.rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 1) + lane]), real(scratch[room + batch.rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 2) + lane]), real(scratch[room + batch.rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 3) + lane]));
+    let q = multiplied(own, turn);
+    scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 0) + lane] = f32(q.x);
+    scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 1) + lane] = f32(q.y);
+    scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 2) + lane] = f32(q.z);
+    scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 3) + lane] = f32(q.w);
+  }
 }
 fn ready_states(kept_at: i32, stamp: i32) {
   if (real(memory[kept_at + batch.kept]) != real(stamp)) {
     let gap = real(stamp) - real(memory[kept_at + batch.kept]);
-    let follows = real(memory[kept_at + batch.kept]) > 0.0 && (gap == 1.0 || gap == 2.0 - 1048576.0);
-    for (var k = 0; k < batch.state; k++) {
-      memory[kept_at + batch.kept + 1 + k] = f32(select(real(0.0), real(memory[kept_at + batch.kept + 1 + batch.state + k]), follows));
+    if (real(memory[kept_at + batch.kept]) > 0.0 && (gap == 1.0 || gap == 2.0 - 1048576.0)) {
+      for (var k = 0; k < batch.state; k++) {
+        memory[kept_at + batch.kept + 1 + k] = f32(real(memory[kept_at + batch.kept + 1 + batch.state + k]));
+      }
+    } else {
+      for (var k = 0; k < batch.state; k++) {
+        memory[kept_at + batch.kept + 1 + k] = f32(0.0);
+      }
     }
     memory[kept_at + batch.kept] = f32(real(stamp));
   }
@@ -203,9 +246,6 @@ fn drawn_back(goal: vec3<real>, centre: vec3<real>, reach: real) -> vec3<real> {
     return plus(centre, scaled(way, reach / far));
   }
   return goal;
-}
-fn multiplied(a: vec4<real>, b: vec4<real>) -> vec4<real> {
-  return vec4<real>(a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z);
 }
 fn model_rotation(rows_at: i32, j_given: i32) -> vec4<real> {
   var j = j_given;
@@ -294,12 +334,28 @@ fn take_goal(n: i32, row_at: i32, k: i32) -> vec3<real> {
   }
   return goal;
 }
+fn bring_goals_on_their_way(n: i32, row_at: i32) {
+  for (var k = 0; k < batch.effectors; k++) {
+    if ((tables[batch.parts_at + k] & 1) == 1) {
+      var was = real(memory[row_at + batch.kept + 1 + 4 + 4 * batch.turns + 3 * k]);
+      var to = real(memory[row_at + batch.kept + 1 + batch.state + 4 + 4 * batch.turns + 3 * k]);
+      memory[row_at + batch.kept + 1 + batch.state + 4 + 4 * batch.turns + 3 * k] = f32(was + (to - was) / real(batch.ticks_left));
+      scratch[room + batch.goals_at + 16 * ((n * batch.effectors + k) * 17 + 0) + lane] = f32(real(memory[row_at + batch.kept + 1 + batch.state + 4 + 4 * batch.turns + 3 * k]));
+      was = real(memory[row_at + batch.kept + 1 + 4 + 4 * batch.turns + 3 * k + 1]);
+      to = real(memory[row_at + batch.kept + 1 + batch.state + 4 + 4 * batch.turns + 3 * k + 1]);
+      memory[row_at + batch.kept + 1 + batch.state + 4 + 4 * batch.turns + 3 * k + 1] = f32(was + (to - was) / real(batch.ticks_left));
+      scratch[room + batch.goals_at + 16 * ((n * batch.effectors + k) * 17 + 1) + lane] = f32(real(memory[row_at + batch.kept + 1 + batch.state + 4 + 4 * batch.turns + 3 * k + 1]));
+      was = real(memory[row_at + batch.kept + 1 + 4 + 4 * batch.turns + 3 * k + 2]);
+      to = real(memory[row_at + batch.kept + 1 + batch.state + 4 + 4 * batch.turns + 3 * k + 2]);
+      memory[row_at + batch.kept + 1 + batch.state + 4 + 4 * batch.turns + 3 * k + 2] = f32(was + (to - was) / real(batch.ticks_left));
+      scratch[room + batch.goals_at + 16 * ((n * batch.effectors + k) * 17 + 2) + lane] = f32(real(memory[row_at + batch.kept + 1 + batch.state + 4 + 4 * batch.turns + 3 * k + 2]));
+    }
+  }
+}
 fn take_pose(n: i32, seconds: real) -> bool {
-  var j: i32;
-  var at: i32;
   let row_at = records[record + 0] * batch.columns;
   for (var k = 0; k < batch.takes; k++) {
-    j = tables[batch.used_at + k];
+    let j = tables[batch.used_at + k];
     var t = real(memory[row_at + batch.at + 0 * batch.Jp + j]);
     scratch[room + batch.translation_at + 16 * ((n * batch.joints_all + j) * 3 + 0) + lane] = f32(t);
     scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + j) * 3 + 0) + lane] = f32(t);
@@ -329,41 +385,28 @@ fn take_pose(n: i32, seconds: real) -> bool {
   var warm = real(memory[row_at + batch.kept + 1]) > 0.0;
   for (var k = 0; k < batch.effectors; k++) {
     let p = take_goal(n, row_at, k);
-    at = 3 * k + 4 + 4 * batch.turns;
+    let at = 3 * k + 4 + 4 * batch.turns;
     let was = vec3<real>(real(memory[row_at + batch.kept + 1 + at]), real(memory[row_at + batch.kept + 1 + at + 1]), real(memory[row_at + batch.kept + 1 + at + 2]));
     memory[row_at + batch.kept + 1 + batch.state + at] = f32(p.x);
     memory[row_at + batch.kept + 1 + batch.state + at + 1] = f32(p.y);
     memory[row_at + batch.kept + 1 + batch.state + at + 2] = f32(p.z);
-    if ((tables[batch.parts_at + k] & 1) == 1 && length_of(minus(p, was)) > real(batch.jump)) {
+    if ((tables[batch.parts_at + k] & 1) == 1 && length_of(minus(p, was)) > real(batch.jump) * real(batch.ticks_left)) {
       warm = false;
     }
   }
   memory[row_at + batch.kept + 1 + batch.state + batch.state - 1] = f32(0.0);
   if (warm) {
+    if (batch.ticks_left > 1) {
+      bring_goals_on_their_way(n, row_at);
+    }
     var clock = real(memory[row_at + batch.kept + 1 + batch.state - 1]) + greater(seconds, 0.0);
     var left: real = 1.0;
-    if (clock > 0.016666666666666666 - 0.0001) {
+    if (clock > 0.03333333333333333 - 0.0001) {
       left = real(batch.left);
-      clock = lesser(clock - 0.016666666666666666, 0.016666666666666666);
+      clock = lesser(clock - 0.03333333333333333, 0.03333333333333333);
     }
     memory[row_at + batch.kept + 1 + batch.state + batch.state - 1] = f32(clock);
-    if (batch.mover >= 0) {
-      scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 0) + lane] = f32(real(scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 0) + lane]) + left * real(memory[row_at + batch.kept + 1 + 1]));
-      scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 1) + lane] = f32(real(scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 1) + lane]) + left * real(memory[row_at + batch.kept + 1 + 1 + 1]));
-      scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 2) + lane] = f32(real(scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + batch.mover) * 3 + 2) + lane]) + left * real(memory[row_at + batch.kept + 1 + 1 + 2]));
-    }
-    for (var k = 0; k < batch.turns; k++) {
-      j = tables[batch.turning_at + k];
-      at = batch.kept + 1 + 4 + 4 * k;
-      let side = select(-left, left, real(memory[row_at + at + 3]) >= 0.0);
-      let turn = vec4<real>(side * real(memory[row_at + at]), side * real(memory[row_at + at + 1]), side * real(memory[row_at + at + 2]), side * real(memory[row_at + at + 3]) + (1.0 - left));
-      let own = vec4<real>(real(scratch[room + batch.rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 0) + lane]), real(scratch[room + batch.rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 1) + lane]), real(scratch[room + batch.rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 2) + lane]), real(scratch[room + batch.rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 3) + lane]));
-      let q = multiplied(own, turn);
-      scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 0) + lane] = f32(q.x);
-      scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 1) + lane] = f32(q.y);
-      scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 2) + lane] = f32(q.z);
-      scratch[room + batch.out_rotation_at + 16 * ((n * batch.joints_all + j) * 4 + 3) + lane] = f32(q.w);
-    }
+    begin_where_it_ended(n, row_at, left);
   }
   return warm;
 }
@@ -436,8 +479,7 @@ fn exchange_exchange_exchange_put3(at: i32, v: vec3<real>) {
 fn exchange_get3(at: i32) -> vec3<real> {
   return vec3<real>(real(scratch[room + batch.home_offset_at + at]), real(scratch[room + batch.home_offset_at + at + 16]), real(scratch[room + batch.home_offset_at + at + 32]));
 }
-fn bring_goals(n: i32, lane_: i32, centre: vec3<real>) {
-  let per = 1.0 / real(batch.size);
+fn bring_goals(n: i32, lane_: i32, centre: vec3<real>, per: real) {
   for (var k = 0; k < batch.effectors; k++) {
     let i = tables[batch.effector_nodes_at + k * 3 + 0];
     let first = tables[batch.effector_nodes_at + k * 3 + 2];
@@ -495,12 +537,13 @@ fn bring_in(n: i32, lane_: i32) {
   var i: i32;
   var j: i32;
   var grown: real;
-  let per = 1.0 / real(batch.size);
+  var per = 1.0 / real(batch.size);
   put4(lane_, vec4<real>(0.0, 0.0, 0.0, 1.0));
   put3(lane_, vec3<real>(0.0, 0.0, 0.0));
   exchange_put3(lane_, vec3<real>(0.0, 0.0, 0.0));
   exchange_put4(lane_, vec4<real>(0.0, 0.0, 0.0, 1.0));
   scratch[room + batch.unit_at + lane_] = f32(1.0);
+  var bones: real = 0.0;
   for (var t1 = 1; t1 < batch.nodes; t1++) {
     i = t1;
     j = tables[batch.joints_at + i];
@@ -518,6 +561,9 @@ fn bring_in(n: i32, lane_: i32) {
     let length_ = grown * per;
     let home = vec3<real>(sx * real(scratch[room + batch.translation_at + 16 * ((n * batch.joints_all + j) * 3 + 0) + lane]) * length_, sy * real(scratch[room + batch.translation_at + 16 * ((n * batch.joints_all + j) * 3 + 1) + lane]) * length_, sz * real(scratch[room + batch.translation_at + 16 * ((n * batch.joints_all + j) * 3 + 2) + lane]) * length_);
     let begin = vec3<real>(sx * real(scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + j) * 3 + 0) + lane]) * length_, sy * real(scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + j) * 3 + 1) + lane]) * length_, sz * real(scratch[room + batch.out_translation_at + 16 * ((n * batch.joints_all + j) * 3 + 2) + lane]) * length_);
+    if (p > 0 && i != batch.centre) {
+      bones = bones + sqrt(home.x * home.x + home.y * home.y + home.z * home.z);
+    }
     scratch[room + batch.unit_at + 16 * i + lane_] = f32(grown * ((sx + sy + sz) / 3.0));
     let q = unit_rotation(n, j);
     exchange_exchange_put3(48 * i + lane_, home);
@@ -529,6 +575,20 @@ fn bring_in(n: i32, lane_: i32) {
     let place = get3(48 * p + lane_);
     put4(64 * i + lane_, multiplied(above, q));
     put3(48 * i + lane_, vec3<real>(place.x + way.x, place.y + way.y, place.z + way.z));
+  }
+  grown = select(real(1.0), bones / real(batch.bones), real(batch.bones) > 0.0);
+  if (!is_finite(f32(grown)) || grown < 1e-09 || (1.0 / 1.5 < grown && grown < 1.5)) {
+    grown = 1.0;
+  }
+  scratch[room + batch.grown_at + lane_] = f32(grown);
+  if (grown != 1.0) {
+    per = per / grown;
+    for (var k = 0; k < floor_quotient(48 * batch.nodes, 16); k++) {
+      let at = 16 * k + lane_;
+      scratch[room + batch.home_offset_at + at] = f32(real(scratch[room + batch.home_offset_at + at]) / grown);
+      scratch[room + batch.offset_at + at] = f32(real(scratch[room + batch.offset_at + at]) / grown);
+      scratch[room + batch.place_at + at] = f32(real(scratch[room + batch.place_at + at]) / grown);
+    }
   }
   let centre = get3(48 * batch.centre + lane_);
   for (var t2 = 1; t2 < batch.nodes; t2++) {
@@ -548,30 +608,45 @@ fn bring_in(n: i32, lane_: i32) {
       scratch[room + batch.offset_at + t_6] = f32(real(scratch[room + batch.offset_at + t_6]) - centre.z);
     }
   }
-  bring_goals(n, lane_, centre);
+  bring_goals(n, lane_, centre, per);
   for (var k = 0; k < batch.over_floors; k++) {
     i = tables[batch.floor_nodes_at + k];
     grown = real(scratch[room + batch.unit_at + 16 * i + lane_]) * per;
     j = tables[batch.joints_at + i];
     var below: real = 0.0;
     scratch[room + batch.floor_point_at + 48 * k + lane_] = f32(real(bitcast<f32>(tables[batch.floor_points_at + k * 3 + 0])) * real(scratch[room + batch.scale_at + 16 * ((n * batch.joints_all + j) * 3 + 0) + lane]) * grown);
-    scratch[room + batch.plane_at + 64 * k + lane_] = f32(real(scratch[room + batch.floors_at + 16 * ((n * batch.over_floors + k) * 4 + 0) + lane]));
-    below = below + real(scratch[room + batch.floors_at + 16 * ((n * batch.over_floors + k) * 4 + 0) + lane]) * centre.x;
+    scratch[room + batch.plane_at + 64 * k + lane_] = f32(real(bitcast<f32>(records[planes + (n * batch.over_floors + k) * 4 + 0])));
+    below = below + real(bitcast<f32>(records[planes + (n * batch.over_floors + k) * 4 + 0])) * centre.x;
     scratch[room + batch.floor_point_at + 48 * k + 16 + lane_] = f32(real(bitcast<f32>(tables[batch.floor_points_at + k * 3 + 1])) * real(scratch[room + batch.scale_at + 16 * ((n * batch.joints_all + j) * 3 + 1) + lane]) * grown);
-    scratch[room + batch.plane_at + 64 * k + 16 + lane_] = f32(real(scratch[room + batch.floors_at + 16 * ((n * batch.over_floors + k) * 4 + 1) + lane]));
-    below = below + real(scratch[room + batch.floors_at + 16 * ((n * batch.over_floors + k) * 4 + 1) + lane]) * centre.y;
+    scratch[room + batch.plane_at + 64 * k + 16 + lane_] = f32(real(bitcast<f32>(records[planes + (n * batch.over_floors + k) * 4 + 1])));
+    below = below + real(bitcast<f32>(records[planes + (n * batch.over_floors + k) * 4 + 1])) * centre.y;
     scratch[room + batch.floor_point_at + 48 * k + 32 + lane_] = f32(real(bitcast<f32>(tables[batch.floor_points_at + k * 3 + 2])) * real(scratch[room + batch.scale_at + 16 * ((n * batch.joints_all + j) * 3 + 2) + lane]) * grown);
-    scratch[room + batch.plane_at + 64 * k + 32 + lane_] = f32(real(scratch[room + batch.floors_at + 16 * ((n * batch.over_floors + k) * 4 + 2) + lane]));
-    below = below + real(scratch[room + batch.floors_at + 16 * ((n * batch.over_floors + k) * 4 + 2) + lane]) * centre.z;
-    scratch[room + batch.plane_at + 64 * k + 48 + lane_] = f32(real(scratch[room + batch.floors_at + 16 * ((n * batch.over_floors + k) * 4 + 3) + lane]) * per - below);
+    scratch[room + batch.plane_at + 64 * k + 32 + lane_] = f32(real(bitcast<f32>(records[planes + (n * batch.over_floors + k) * 4 + 2])));
+    below = below + real(bitcast<f32>(records[planes + (n * batch.over_floors + k) * 4 + 2])) * centre.z;
+    scratch[room + batch.plane_at + 64 * k + 48 + lane_] = f32(real(bitcast<f32>(records[planes + (n * batch.over_floors + k) * 4 + 3])) * per - below);
   }
 }
 fn take_row(lane_: i32) {
   if (sits_out()) {
     return;
   }
-  let warm = take_pose(0, select(real(0.0), real(bitcast<f32>(records[record + 2])), batch.again == 0));
-  scratch[room + batch.progress_at + 16 * (0 * 3 + 0) + lane] = f32(select(real(0.0), real(1.0), warm));
+  let row_at = records[record + 0] * batch.columns;
+  if (batch.again == 1) {
+    begin_where_it_ended(0, row_at, 1.0);
+  } else {
+    if (batch.tick > 0) {
+      for (var c = 0; c < batch.state; c++) {
+        memory[row_at + batch.kept + 1 + c] = f32(real(memory[row_at + batch.kept + 1 + batch.state + c]));
+      }
+    }
+    let warm = take_pose(0, real(bitcast<f32>(records[record + 2])));
+    scratch[room + batch.progress_at + 16 * (0 * 3 + 0) + lane] = f32(select(real(0.0), real(1.0), warm));
+    if (batch.tick == 0 && batch.ticks > 1) {
+      for (var c = 0; c < batch.state; c++) {
+        scratch[room + batch.before_at + 16 * (0 * batch.state + c) + lane] = f32(real(memory[row_at + batch.kept + 1 + c]));
+      }
+    }
+  }
   bring_in(0, lane_);
 }
 @compute @workgroup_size(WORKGROUP)
@@ -582,5 +657,6 @@ fn main(@builtin(global_invocation_id) index: vec3<u32>) {
   room = n / 16 * batch.room;
   record = 4 * n;
   targets = 4 * batch.count + 14 * batch.effectors * n;
+  planes = (4 + 14 * batch.effectors) * batch.count + 4 * batch.over_floors * n;
   take_row(lane);
 }

@@ -352,7 +352,7 @@ fn sound_mirror(n: i32, at: i32) -> bool {
   return true;
 }
 fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
-  return 3 + 13 * program[batch.ints + legs_1 + 1];
+  return 3 + 14 * program[batch.ints + legs_1 + 1];
 }
 fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
   return 1 + 2 * (43 * program[batch.ints + legs_1 + 1] + 9);
@@ -370,7 +370,7 @@ fn sound_legs(n: i32, at: i32) -> bool {
   let c_1 = at;
   let c_2 = program[batch.ints + at];
   let f = program[batch.ints + at];
-  if (f < 0 || f + 13 > batch.floats_count) {
+  if (f < 0 || f + 14 > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
@@ -379,7 +379,7 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (at + 8 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
     return false;
   }
-  if (f + 13 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] > batch.floats_count) {
+  if (f + 14 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 2] >= batch.joints) {

@@ -217,7 +217,7 @@ fn sound_mirror(n: i32, at: i32) -> bool {
   return true;
 }
 fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
-  return 3 + 13 * program[batch.ints + legs_1 + 1];
+  return 3 + 14 * program[batch.ints + legs_1 + 1];
 }
 fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
   return 1 + 2 * (43 * program[batch.ints + legs_1 + 1] + 9);
@@ -235,7 +235,7 @@ fn sound_legs(n: i32, at: i32) -> bool {
   let c_1 = at;
   let c_2 = program[batch.ints + at];
   let f = program[batch.ints + at];
-  if (f < 0 || f + 13 > batch.floats_count) {
+  if (f < 0 || f + 14 > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
@@ -244,7 +244,7 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (at + 8 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
     return false;
   }
-  if (f + 13 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] > batch.floats_count) {
+  if (f + 14 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 2] >= batch.joints) {
@@ -504,31 +504,54 @@ fn shortest_turn(a: vec3<real>, b: vec3<real>, n: vec3<real>) -> vec4<real> {
   let size = sqrt(dotted(c, c) + w * w);
   return vec4<real>(c.x / size, c.y / size, c.z / size, w / size);
 }
+fn half_turn(sine_: real, cosine: real) -> vec2<real> {
+  var size = sqrt(sine_ * sine_ + cosine * cosine);
+  var s = sine_;
+  var c = size + cosine;
+  if (cosine < 0.0) {
+    s = select(cosine - size, size - cosine, sine_ >= 0.0);
+    c = abs(sine_);
+  }
+  size = sqrt(s * s + c * c);
+  if (size < 1e-30) {
+    return vec2<real>(0.0, 1.0);
+  }
+  return vec2<real>(s / size, c / size);
+}
 fn frame_turn(a: vec3<real>, n: vec3<real>, b: vec3<real>, m: vec3<real>) -> vec4<real> {
   let swing = shortest_turn(a, b, n);
   let k = turned(swing, n);
-  let sine_ = dotted(crossed(k, m), b);
-  let cosine = dotted(k, m);
-  let half = 0.5 * real(angle_of(f32(sine_), f32(cosine)));
-  let s = real(sine(f32(half)));
-  return multiplied(vec4<real>(s * b.x, s * b.y, s * b.z, real(cosine_of(f32(half)))), swing);
+  let t_1 = half_turn(dotted(crossed(k, m), b), dotted(k, m));
+  let s = t_1.x;
+  let c = t_1.y;
+  return multiplied(vec4<real>(s * b.x, s * b.y, s * b.z, c), swing);
 }
 fn conjugated(q: vec4<real>) -> vec4<real> {
   return vec4<real>(-q.x, -q.y, -q.z, q.w);
 }
 fn put_rotation(top: i32, j: i32, q: vec4<real>, weight: real) {
-  let old = local_rotation(top, j);
-  let side = select(-weight, weight, old.x * q.x + old.y * q.y + old.z * q.z + old.w * q.w >= 0.0);
-  let keep = 1.0 - weight;
+  var side: real;
   let at = top + 3 * batch.row + j;
+  if (weight == 1.0) {
+    side = real(scratch[room + at]) * q.x + real(scratch[room + at + batch.row]) * q.y + real(scratch[room + at + 2 * batch.row]) * q.z + real(scratch[room + at + 3 * batch.row]) * q.w;
+    side = select(real(-1.0), real(1.0), side >= 0.0);
+    scratch[room + at] = f32(side * q.x);
+    scratch[room + at + batch.row] = f32(side * q.y);
+    scratch[room + at + 2 * batch.row] = f32(side * q.z);
+    scratch[room + at + 3 * batch.row] = f32(side * q.w);
+    return;
+  }
+  let old = local_rotation(top, j);
+  side = select(-weight, weight, old.x * q.x + old.y * q.y + old.z * q.z + old.w * q.w >= 0.0);
+  let keep = 1.0 - weight;
   scratch[room + at] = f32(keep * old.x + side * q.x);
   scratch[room + at + batch.row] = f32(keep * old.y + side * q.y);
   scratch[room + at + 2 * batch.row] = f32(keep * old.z + side * q.z);
   scratch[room + at + 3 * batch.row] = f32(keep * old.w + side * q.w);
 }
-fn solve_framed(top: i32, upper: i32, mid: i32, tip: i32, frames: array<real, 33>, goal: vec3<real>, least: real, most: real, stretch: real, keep: bool, spare_given: vec3<real>, has_pole: bool, pole_given: vec3<real>, weight: real) -> vec4<real> {
-  var spare = spare_given;
+fn solve_framed(top: i32, upper: i32, mid: i32, tip: i32, frames: array<real, 33>, goal: vec3<real>, least: real, most: real, stretch: real, keep: bool, spare: vec3<real>, has_pole: bool, pole_given: vec3<real>, weight: real) -> vec4<real> {
   var pole = pole_given;
+  var normal: vec3<real>;
   let f = frames;
   let a = vec3<real>(f[0], f[1], f[2]);
   let b = vec3<real>(f[3], f[4], f[5]);
@@ -547,29 +570,32 @@ fn solve_framed(top: i32, upper: i32, mid: i32, tip: i32, frames: array<real, 33
   let e1 = unit_or(minus(b, a), vec3<real>(0.0, 1.0, 0.0));
   let e2 = unit_or(minus(c, b), vec3<real>(0.0, 1.0, 0.0));
   let line = unit_or(minus(c, a), e1);
-  spare = turned(q_upper, spare);
-  spare = unit_or(across(spare, line), perpendicular(line));
   var bow = across(minus(b, a), line);
-  let bent = length_of(bow) > 0.0001 * l1;
-  var t1: vec3<real>;
-  if (bent) {
-    t1 = unit_or(bow, spare);
+  if (length_of(bow) > 0.0001 * l1) {
+    bow = unit_or(bow, vec3<real>(0.0, 1.0, 0.0));
+    normal = unit_or(crossed(e1, e2), crossed(line, bow));
   } else {
-    t1 = spare;
+    bow = across(turned(q_upper, spare), line);
+    var t1: vec3<real>;
+    if (length_of(bow) > 1e-09) {
+      t1 = unit_or(bow, vec3<real>(0.0, 1.0, 0.0));
+    } else {
+      t1 = perpendicular(line);
+    }
+    bow = t1;
+    normal = unit_or(crossed(e1, bow), perpendicular(e1));
   }
-  bow = t1;
-  var t2: vec3<real>;
-  if (bent) {
-    t2 = unit_or(crossed(e1, e2), crossed(line, bow));
-  } else {
-    t2 = unit_or(crossed(e1, spare), perpendicular(e1));
-  }
-  var normal = t2;
   if (dotted(normal, crossed(line, bow)) > 0.0) {
     normal = vec3<real>(-normal.x, -normal.y, -normal.z);
   }
-  var longest = sqrt(greater(l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * real(cosine_of(f32(least))), 0.0));
-  let shortest = sqrt(greater(l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * real(cosine_of(f32(most))), 0.0));
+  var longest = l1 + l2;
+  var shortest = abs(l1 - l2);
+  if (least > 0.0) {
+    longest = sqrt(greater(l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * real(cosine_of(f32(least))), 0.0));
+  }
+  if (most < 3.141592653589793) {
+    shortest = sqrt(greater(l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * real(cosine_of(f32(most))), 0.0));
+  }
   let way = minus(goal, a);
   var distance_ = length_of(way);
   let u = unit_or(way, line);
@@ -599,7 +625,14 @@ fn solve_framed(top: i32, upper: i32, mid: i32, tip: i32, frames: array<real, 33
       return over_tip;
     }
   }
-  let p = unit_or(across(pole, u), perpendicular(u));
+  var p = across(pole, u);
+  var t2: vec3<real>;
+  if (length_of(p) > 1e-09) {
+    t2 = unit_or(p, vec3<real>(0.0, 1.0, 0.0));
+  } else {
+    t2 = perpendicular(u);
+  }
+  p = t2;
   var cosine = select(real(0.0), (l1 * l1 + distance_ * distance_ - l2 * l2) / (2.0 * l1 * distance_), distance_ > 1e-09);
   cosine = lesser(greater(cosine, -1.0), 1.0);
   let sine_ = sqrt(1.0 - cosine * cosine);
@@ -609,7 +642,7 @@ fn solve_framed(top: i32, upper: i32, mid: i32, tip: i32, frames: array<real, 33
   let g1 = unit_or(elbow, u);
   let g2 = unit_or(minus(hand, elbow), u);
   let first = frame_turn(e1, normal, g1, new_normal);
-  let second = frame_turn(unit_or(turned(first, e2), e2), new_normal, g2, new_normal);
+  let second = shortest_turn(unit_or(turned(first, e2), e2), g2, new_normal);
   let both = multiplied(second, first);
   let before_mid = multiplied(first, over_mid);
   let before_tip = multiplied(both, over_tip);
@@ -646,9 +679,14 @@ fn run_reach(n: i32, top: i32, at: i32, time: real, weight: real) {
 fn ready_states(kept_at: i32, kept_size: i32, at: i32, size: i32, stamp: real) {
   if (real(memory[memory_row + kept_at + at]) != stamp) {
     let gap = stamp - real(memory[memory_row + kept_at + at]);
-    let follows = real(memory[memory_row + kept_at + at]) > 0.0 && (gap == 1.0 || gap == 2.0 - 1048576.0);
-    for (var k = 0; k < size; k++) {
-      memory[memory_row + kept_at + at + 1 + k] = f32(select(real(0.0), real(memory[memory_row + kept_at + at + 1 + size + k]), follows));
+    if (real(memory[memory_row + kept_at + at]) > 0.0 && (gap == 1.0 || gap == 2.0 - 1048576.0)) {
+      for (var k = 0; k < size; k++) {
+        memory[memory_row + kept_at + at + 1 + k] = f32(real(memory[memory_row + kept_at + at + 1 + size + k]));
+      }
+    } else {
+      for (var k = 0; k < size; k++) {
+        memory[memory_row + kept_at + at + 1 + k] = f32(0.0);
+      }
     }
     memory[memory_row + kept_at + at] = f32(stamp);
   }
@@ -862,12 +900,53 @@ fn run_turn(n: i32, top: i32, at: i32, time: real, weight: real) {
 fn limbs_ready_states(kept_at: i32, at: i32, size: i32, stamp: real) {
   if (real(memory[memory_row + kept_at + at]) != stamp) {
     let gap = stamp - real(memory[memory_row + kept_at + at]);
-    let follows = real(memory[memory_row + kept_at + at]) > 0.0 && (gap == 1.0 || gap == 2.0 - 1048576.0);
-    for (var k = 0; k < size; k++) {
-      memory[memory_row + kept_at + at + 1 + k] = f32(select(real(0.0), real(memory[memory_row + kept_at + at + 1 + size + k]), follows));
+    if (real(memory[memory_row + kept_at + at]) > 0.0 && (gap == 1.0 || gap == 2.0 - 1048576.0)) {
+      for (var k = 0; k < size; k++) {
+        memory[memory_row + kept_at + at + 1 + k] = f32(real(memory[memory_row + kept_at + at + 1 + size + k]));
+      }
+    } else {
+      for (var k = 0; k < size; k++) {
+        memory[memory_row + kept_at + at + 1 + k] = f32(0.0);
+      }
     }
     memory[memory_row + kept_at + at] = f32(stamp);
   }
+}
+fn keep_frames(at: i32, f: array<real, 33>) {
+  let t_1 = f;
+  scratch[room + batch.matrices + at] = f32(t_1[0]);
+  scratch[room + batch.matrices + at + 1] = f32(t_1[1]);
+  scratch[room + batch.matrices + at + 2] = f32(t_1[2]);
+  scratch[room + batch.matrices + at + 3] = f32(t_1[3]);
+  scratch[room + batch.matrices + at + 4] = f32(t_1[4]);
+  scratch[room + batch.matrices + at + 5] = f32(t_1[5]);
+  scratch[room + batch.matrices + at + 6] = f32(t_1[6]);
+  scratch[room + batch.matrices + at + 7] = f32(t_1[7]);
+  scratch[room + batch.matrices + at + 8] = f32(t_1[8]);
+  scratch[room + batch.matrices + at + 9] = f32(t_1[9]);
+  scratch[room + batch.matrices + at + 10] = f32(t_1[10]);
+  scratch[room + batch.matrices + at + 11] = f32(t_1[11]);
+  scratch[room + batch.matrices + at + 12] = f32(t_1[12]);
+  scratch[room + batch.matrices + at + 13] = f32(t_1[13]);
+  scratch[room + batch.matrices + at + 14] = f32(t_1[14]);
+  scratch[room + batch.matrices + at + 15] = f32(t_1[15]);
+  scratch[room + batch.matrices + at + 16] = f32(t_1[16]);
+  scratch[room + batch.matrices + at + 17] = f32(t_1[17]);
+  scratch[room + batch.matrices + at + 18] = f32(t_1[18]);
+  scratch[room + batch.matrices + at + 19] = f32(t_1[19]);
+  scratch[room + batch.matrices + at + 20] = f32(t_1[20]);
+  scratch[room + batch.matrices + at + 21] = f32(t_1[21]);
+  scratch[room + batch.matrices + at + 22] = f32(t_1[22]);
+  scratch[room + batch.matrices + at + 23] = f32(t_1[23]);
+  scratch[room + batch.matrices + at + 24] = f32(t_1[24]);
+  scratch[room + batch.matrices + at + 25] = f32(t_1[25]);
+  scratch[room + batch.matrices + at + 26] = f32(t_1[26]);
+  scratch[room + batch.matrices + at + 27] = f32(t_1[27]);
+  scratch[room + batch.matrices + at + 28] = f32(t_1[28]);
+  scratch[room + batch.matrices + at + 29] = f32(t_1[29]);
+  scratch[room + batch.matrices + at + 30] = f32(t_1[30]);
+  scratch[room + batch.matrices + at + 31] = f32(t_1[31]);
+  scratch[room + batch.matrices + at + 32] = f32(t_1[32]);
 }
 fn strode(p: vec3<real>, root: vec3<real>, hip_x: real, hip_z: real, factor: real, x_given: real, z_given: real) -> vec3<real> {
   var x = x_given;
@@ -923,8 +1002,8 @@ fn put_vector(array__at: i32, array__size: i32, at: i32, v: vec3<real>) {
   memory[memory_row + array__at + at + 2] = f32(v.z);
 }
 fn hold(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, down: real, p: vec3<real>, q: vec4<real>) {
-  let heel = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))));
-  let ball = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))));
+  let heel = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])))));
+  let ball = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])))));
   let header = program[batch.ints + legs_1 + 5];
   let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
   let move_ = vector_at(vectors_at, header + 2);
@@ -933,7 +1012,7 @@ fn hold(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: 
   var z: real = 0.0;
   var yaw: real = 0.0;
   var held: real = 0.0;
-  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])) < heel.y;
+  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) < heel.y;
   if (real(memory[memory_row + kept_at + old + 10]) != 0.0) {
     var t1: vec3<real>;
     if (on_ball) {
@@ -959,7 +1038,7 @@ fn hold(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: 
     if (down < 0.0) {
       touches = held > 0.0;
       if (dt > 0.0) {
-        let height = lesser(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])));
+        let height = lesser(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])));
         touches = height < real(bitcast<f32>(program[batch.floats + legs_2 + 4])) && length_of(slid) < real(bitcast<f32>(program[batch.floats + legs_2 + 3])) * dt;
       }
     }
@@ -1005,8 +1084,7 @@ fn hold(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: 
   memory[memory_row + kept_at + new_ + 11 + 2] = f32(t_1.z);
   memory[memory_row + kept_at + new_ + 11 + 3] = f32(t_1.w);
 }
-fn heading(q: vec4<real>, forward: vec3<real>) -> vec2<real> {
-  let f = turned(q, forward);
+fn heading(f: vec3<real>) -> vec2<real> {
   let size = sqrt(f.x * f.x + f.z * f.z);
   if (size < 0.001) {
     return vec2<real>(0.0, 1.0);
@@ -1172,12 +1250,14 @@ fn looks(ahead: vec2<real>, x: real, z: real) -> real {
 fn above(height: real, plane: real, foot: real, slack: real) -> real {
   return height + lesser(0.3 * greater(height - plane, 0.0), 0.03) - plane - foot - 0.6 * slack;
 }
-fn hurdle(vectors_at: i32, at: i32, most: real, ground: array<real, 6>, heel: vec3<real>, toe: vec3<real>, x: real, z: real, further: real) -> real {
+fn hurdle(vectors_at: i32, at: i32, most: real, ground: array<real, 6>, heel: vec3<real>, ball: vec3<real>, toe: vec3<real>, x: real, z: real, further: real) -> real {
   let low = plane_height(ground, heel.x, heel.z);
   let high = plane_height(ground, toe.x, toe.z);
-  let near = greater(looks(vec2<real>(0.08, 0.08), x, z) - further, 0.0);
+  let middle = plane_height(ground, ball.x, ball.z);
+  let near = greater(looks(vec2<real>(0.08, 0.05), x, z) - further, 0.0);
   let far = greater(looks(vec2<real>(0.18, 0.2), x, z) - further, 0.0);
   var need = above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at])), most), low, heel.y, 0.0);
+  need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 4])), most), middle, ball.y, 0.0));
   need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 1])), most), high, toe.y, 0.0));
   need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 2])), most), high, toe.y, near));
   need = greater(need, above(height_or_none(real(bitcast<f32>(program[batch.first_vector + vectors_at + at + 3])), most), high, toe.y, far));
@@ -1191,7 +1271,7 @@ fn put_plane(kept_at: i32, kept_size: i32, at: i32, plane: array<real, 6>) {
   memory[memory_row + kept_at + at + 4] = f32(plane[4]);
   memory[memory_row + kept_at + at + 5] = f32(plane[5]);
 }
-fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, here: i32, root: vec3<real>, ball: vec3<real>, u: vec2<real>, heel: vec3<real>, toe: vec3<real>) {
+fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, here: i32, root: vec3<real>, ball: vec3<real>, u: vec2<real>, heel: vec3<real>, toe: vec3<real>, toe_up: real) {
   let header = program[batch.ints + legs_1 + 5];
   let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
   let move_ = vector_at(vectors_at, header + 2);
@@ -1206,7 +1286,7 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let known = real(memory[memory_row + kept_at + old + 10]) != 0.0 && abs(move_.x) + abs(move_.z) < 2.0 && abs(move_.y) < 2.0 * real(bitcast<f32>(program[batch.floats + legs_2 + 6]));
   let stays = known && !swinging && real(memory[memory_row + kept_at + old + 40]) > 0.01;
   let goes = swinging || !known || stays;
-  let t_2 = support(vectors_at, here + 4, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15]))), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])), most, real(bitcast<f32>(program[batch.floats + legs_2 + 8])), goes, stays);
+  let t_2 = support(vectors_at, here + 4, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16]))), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])), most, real(bitcast<f32>(program[batch.floats + legs_2 + 8])), goes, stays);
   let found = t_2.x;
   let height = t_2.y;
   let along = t_2.z;
@@ -1249,7 +1329,7 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   }
   var t3: real;
   if (swinging) {
-    t3 = progress(home, at, ball.x, ball.z);
+    t3 = lesser(progress(home, at, ball.x, ball.z) / 0.98, 1.0);
   } else {
     t3 = 1.0;
   }
@@ -1262,7 +1342,7 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let first = plane_height(home, x, z);
   let ground = array<real, 6>(x, z, first + part * (plane_height(at, x, z) - first), n.x, n.y, n.z);
   var flat = lands.z * eased;
-  if (heel.y > ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13]))) {
+  if (toe_up < 0.0) {
     var t4: real;
     if (swinging) {
       t4 = leaves.y * (1.0 - smooth_step(lesser(8.0 * part, 1.0)));
@@ -1274,11 +1354,12 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   var need: real = 0.0;
   var over: real = 0.0;
   if (swinging) {
-    let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13]));
-    let up = flat * (ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])) - heel.y);
-    let low_toe = vec3<real>(toe.x, toe.y - greater(up, 0.0) * (1.0 + real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])) / long), toe.z);
+    let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14]));
+    let up = flat * toe_up;
+    let low_toe = vec3<real>(toe.x, toe.y - greater(up, 0.0) * (1.0 + real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])) / long), toe.z);
     let low_heel = vec3<real>(heel.x, heel.y + lesser(up, 0.0), heel.z);
-    need = hurdle(vectors_at, here + 9, most, ground, low_heel, low_toe, lands_x, lands_z, stands.x);
+    let under = vec3<real>(ball.x, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])), ball.z);
+    need = hurdle(vectors_at, here + 9, most, ground, low_heel, under, low_toe, lands_x, lands_z, stands.x);
     over = need;
   }
   var lift = need;
@@ -1334,8 +1415,8 @@ fn foothold_line(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32
   var next: real = 0.0;
   let t1 = program[batch.ints + legs_1 + 1];
   for (var k = 0; k < t1; k++) {
-    let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 13]));
-    let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 14]));
+    let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 14]));
+    let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 15]));
     var plane = at + 43 * k + 21;
     var away_x = real(memory[memory_row + kept_at + plane]) - root.x;
     var away_z = real(memory[memory_row + kept_at + plane + 1]) - root.z;
@@ -1480,13 +1561,13 @@ fn fall_ahead(kept_at: i32, kept_size: i32, at: i32, legs_1: i32, legs_2: i32) -
     var here = at;
     var other = at + 43;
     if (real(memory[memory_row + kept_at + here + 27]) > 0.0 && real(memory[memory_row + kept_at + other + 27]) == 0.0) {
-      part = smooth_step(lesser(2.0 * real(memory[memory_row + kept_at + here + 27]), 1.0));
+      part = lesser(real(memory[memory_row + kept_at + here + 27]) / 0.2, 1.0);
       fall = greater(fall, part * (real(memory[memory_row + kept_at + other + 21 + 2]) - real(memory[memory_row + kept_at + here + 21 + 2])));
     }
     here = at + 43;
     other = at;
     if (real(memory[memory_row + kept_at + here + 27]) > 0.0 && real(memory[memory_row + kept_at + other + 27]) == 0.0) {
-      part = smooth_step(lesser(2.0 * real(memory[memory_row + kept_at + here + 27]), 1.0));
+      part = lesser(real(memory[memory_row + kept_at + here + 27]) / 0.2, 1.0);
       fall = greater(fall, part * (real(memory[memory_row + kept_at + other + 21 + 2]) - real(memory[memory_row + kept_at + here + 21 + 2])));
     }
   }
@@ -1498,7 +1579,7 @@ fn follow_drop(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, l
   var drop = short;
   var drops: real = 0.0;
   if (real(memory[memory_row + kept_at + old + 8]) != 0.0) {
-    short = greater(short, real(memory[memory_row + kept_at + old + 3]) * left_after(dt, 0.8));
+    short = greater(short, real(memory[memory_row + kept_at + old + 3]) * left_after(dt, 2.5));
     let t_1 = sprung(real(memory[memory_row + kept_at + old + 4]) - short, real(memory[memory_row + kept_at + old + 5]), dt, 1.5 * real(bitcast<f32>(program[batch.floats + legs_2 + 10])));
     drop = t_1.x;
     drops = t_1.y;
@@ -1511,6 +1592,9 @@ fn follow_drop(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32, l
 }
 fn legs_legs_vector_at(at: i32) -> vec3<real> {
   return vec3<real>(real(scratch[room + batch.matrices + at]), real(scratch[room + batch.matrices + at + 1]), real(scratch[room + batch.matrices + at + 2]));
+}
+fn moved_frames(at: i32, rise: real) -> array<real, 33> {
+  return array<real, 33>(real(scratch[room + batch.matrices + at]), real(scratch[room + batch.matrices + at + 1]) + rise, real(scratch[room + batch.matrices + at + 2]), real(scratch[room + batch.matrices + at + 3]), real(scratch[room + batch.matrices + at + 4]) + rise, real(scratch[room + batch.matrices + at + 5]), real(scratch[room + batch.matrices + at + 6]), real(scratch[room + batch.matrices + at + 7]) + rise, real(scratch[room + batch.matrices + at + 8]), real(scratch[room + batch.matrices + at + 9]), real(scratch[room + batch.matrices + at + 10]), real(scratch[room + batch.matrices + at + 11]), real(scratch[room + batch.matrices + at + 12]), real(scratch[room + batch.matrices + at + 13]), real(scratch[room + batch.matrices + at + 14]), real(scratch[room + batch.matrices + at + 15]), real(scratch[room + batch.matrices + at + 16]), real(scratch[room + batch.matrices + at + 17]), real(scratch[room + batch.matrices + at + 18]), real(scratch[room + batch.matrices + at + 19]), real(scratch[room + batch.matrices + at + 20]), real(scratch[room + batch.matrices + at + 21]), real(scratch[room + batch.matrices + at + 22]), real(scratch[room + batch.matrices + at + 23]), real(scratch[room + batch.matrices + at + 24]), real(scratch[room + batch.matrices + at + 25]), real(scratch[room + batch.matrices + at + 26]), real(scratch[room + batch.matrices + at + 27]), real(scratch[room + batch.matrices + at + 28]), real(scratch[room + batch.matrices + at + 29]), real(scratch[room + batch.matrices + at + 30]), real(scratch[room + batch.matrices + at + 31]), real(scratch[room + batch.matrices + at + 32]));
 }
 fn mixed(a: vec4<real>, b: vec4<real>, part: real) -> vec4<real> {
   let side = select(-part, part, a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w >= 0.0);
@@ -1556,17 +1640,23 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   var root = vec3<real>(0.0, 0.0, 0.0);
   var u = vec2<real>(0.0, 1.0);
   var short: real = -1000000000.0;
+  let frames = 16 * count;
+  var rise: real = 0.0;
+  let has_frames = real(bitcast<f32>(program[batch.floats + legs_2 + 13])) != 0.0 && real(bitcast<f32>(program[batch.floats + legs_2 + 12])) == 0.0 && frames + 33 * count <= 16 * batch.row;
   for (var k = 0; k < count; k++) {
     upper = program[batch.ints + legs_1 + k + 8];
     mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 8];
     tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8];
-    let here = v + 3 + 13 * k;
+    let here = v + 3 + 14 * k;
     g = 16 * k;
     f = limb_frames(top, upper, mid, tip);
     hip = vec3<real>(f[0], f[1], f[2]);
     let knee = vec3<real>(f[3], f[4], f[5]);
     p = vec3<real>(f[6], f[7], f[8]);
     q = vec4<real>(f[29], f[30], f[31], f[32]);
+    if (has_frames) {
+      keep_frames(frames + 33 * k, f);
+    }
     reach = greater(length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee))));
     goal = p;
     turn = vec4<real>(0.0, 0.0, 0.0, 1.0);
@@ -1576,8 +1666,8 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       root = model_place(top, root_above(upper));
     }
     if (floor_rest(what, 2) == 1) {
-      let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 13]));
-      let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 14]));
+      let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 14]));
+      let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 15]));
       goal = strode(p, root, hip_x, hip_z, real(bitcast<f32>(program[batch.first_vector + vectors_at + v])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 2])));
     }
     if (memory_ >= 0) {
@@ -1596,8 +1686,10 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       pitch = turn;
       if (what >= 4) {
         let turned_q = multiplied(turn, q);
-        u = heading(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 15]))));
-        let ball = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))));
+        let forward = turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + k * 3 + 16]))));
+        u = heading(forward);
+        let toe_up = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])) * forward.y;
+        let ball = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])))));
         if (time < 1.0) {
           let moved = minus(goal, p);
           let t_1 = landing(vectors_at, here, program[batch.ints + legs_1 + 5]);
@@ -1605,10 +1697,10 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
           let lands_z = t_1.y;
           var toe = goal;
           if (swings(lands_x, lands_z)) {
-            toe = plus(model_point(top, program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])))), moved);
+            toe = plus(model_point(top, program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])))), moved);
           }
-          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])))));
-          follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, root, ball, u, heel, toe);
+          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 16])))));
+          follow_ground(kept_at, kept_size, old, new_, legs_1, legs_2, k, vectors_at, here, root, ball, u, heel, toe, toe_up);
         }
         let ground = plane_at(kept_at, kept_size, new_ + 30);
         let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), vec3<real>(ground[3], ground[4], ground[5]), vec3<real>(0.0, 1.0, 0.0));
@@ -1617,13 +1709,14 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         pitched = plus(spot, turned(tilt, over));
         pitch = multiplied(tilt, turn);
         if (real(memory[memory_row + kept_at + new_ + 36]) > 0.0) {
-          heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])))));
-          let down = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 13])) - heel.y;
-          let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 13]));
-          let across = sqrt(greater(long * long - down * down, 0.0));
-          let level = about(vec3<real>(u.y, 0.0, -u.x), real(memory[memory_row + kept_at + new_ + 36]) * real(angle_of(f32(down), f32(across))));
-          let back = select(real(0.0), across, down > 0.0);
-          let pivot = vec3<real>(-back * u.x, 0.0, -back * u.y);
+          let across = sqrt(greater(1.0 - forward.y * forward.y, 0.0));
+          let level = about(vec3<real>(u.y, 0.0, -u.x), real(memory[memory_row + kept_at + new_ + 36]) * real(angle_of(f32(forward.y), f32(across))));
+          let under = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) * forward.y;
+          var pivot = vec3<real>(under * u.x, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])) * across, under * u.y);
+          if (forward.y > 0.0) {
+            heel = plus(goal, turned(turned_q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 3 + 16])))));
+            pivot = vec3<real>(heel.x - ball.x, heel.y, heel.z - ball.z);
+          }
           let t1 = plus(pivot, turned(level, minus(over, pivot)));
           let t2 = multiplied(level, turn);
           over = t1;
@@ -1662,7 +1755,6 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   }
   let pelvis = program[batch.ints + legs_1 + 2];
   if (pelvis >= 0) {
-    var rise: real = 0.0;
     if (what >= 4 && memory_ >= 0) {
       kept_at = n * batch.memory;
       kept_size = batch.memory;
@@ -1692,14 +1784,15 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         }
       }
       if (time < 1.0) {
-        short = greater(short + rise, 0.5 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
-        follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, greater(short, 0.0));
+        short = greater(short + rise, 0.75 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
+        follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, lesser(greater(short, 0.0), real(bitcast<f32>(program[batch.floats + legs_2 + 9]))));
       }
-      rise = rise - weight * lesser(real(memory[memory_row + kept_at + new_ + 4]), real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
+      rise = rise - weight * real(memory[memory_row + kept_at + new_ + 4]);
     } else {
       rise = -lesser(greater(short, 0.0), weight * real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
     }
-    if (abs(rise) > 1e-06) {
+    rise = select(real(0.0), rise, abs(rise) > 1e-06);
+    if (rise != 0.0) {
       move_joint(top, pelvis, vec3<real>(0.0, rise, 0.0));
     }
   }
@@ -1709,7 +1802,11 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 8];
     goal = legs_legs_vector_at(16 * k);
     g = 16 * k;
-    f = limb_frames(top, upper, mid, tip);
+    if (has_frames) {
+      f = moved_frames(frames + 33 * k, rise);
+    } else {
+      f = limb_frames(top, upper, mid, tip);
+    }
     hip = vec3<real>(f[0], f[1], f[2]);
     p = vec3<real>(f[6], f[7], f[8]);
     var over_tip = vec4<real>(f[25], f[26], f[27], f[28]);
@@ -1733,10 +1830,11 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         goal = vec3<real>(goal.x, greater(goal.y, hip.y - sqrt(below)), goal.z);
       }
     }
+    let turns = turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0;
     if (length_of(minus(goal, p)) > 1e-06) {
-      over_tip = solve_framed(top, upper, mid, tip, f, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + legs_2])), true, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 13])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 15]))), false, vec3<real>(0.0, 1.0, 0.0), 1.0);
+      over_tip = solve_framed(top, upper, mid, tip, f, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + legs_2])), !turns || weight < 1.0, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 14])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 15])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 16]))), false, vec3<real>(0.0, 1.0, 0.0), 1.0);
     }
-    if (turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0) {
+    if (turns) {
       put_rotation(top, tip, multiplied(conjugated(over_tip), multiplied(turn, q)), weight);
     }
   }

@@ -1,12 +1,16 @@
 /**
  * Motion of another skeleton: how its joints go onto the character's, chain by chain. Rows that are not sure are marked; every row
- * can be changed; the map is kept for this pair of skeletons.
+ * can be changed; the map is kept for this pair of skeletons. What the character's retarget profile says of a chain is beside it.
  */
 import type { App } from "../app";
 import type { MapAnswer, MapInfo, MapRow, UploadOffer } from "../protocol";
 import { button, h, many } from "../ui/dom";
 import { download } from "./files";
 import { note } from "./notices";
+import { headings, profileSettings } from "./profile_settings";
+
+/** Milliseconds without a change of the profile until it is used. */
+const QUIET = 250;
 
 export interface BoneMap {
   element: HTMLElement;
@@ -23,6 +27,20 @@ export function boneMapPanel(app: App, shown: (on: boolean) => void): BoneMap {
   let rows: MapRow[] = [];
   let busy = false;
   let edited = false;
+  let character = "";
+  /** The timer of changes that were not used yet; 0: there are none. */
+  let waiting = 0;
+  const later = (): void => {
+    window.clearTimeout(waiting);
+    waiting = window.setTimeout(() => {
+      if (busy) later();
+      else {
+        waiting = 0;
+        void post("api/profile", "add", profile.text());
+      }
+    }, QUIET);
+  };
+  const profile = profileSettings(later, (text) => void post("api/profile", "add", text));
   const title = h("h1", {});
   const said = h("p", { class: "note", role: "status" });
   const table = h("tbody", {});
@@ -39,8 +57,8 @@ export function boneMapPanel(app: App, shown: (on: boolean) => void): BoneMap {
   const element = h(
     "div", { class: "bone-map" },
     h("header", {}, title, h("div", { class: "buttons" }, put, beside, alone, keep), button({ label: "Close the bone map", icon: "close", onclick: () => shown(false) })),
-    said,
-    h("div", { class: "map-scroll" }, h("table", { class: "map" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Part"), h("th", { scope: "col" }, "Motion"), h("th", { scope: "col" }, "Character"))), table)),
+    profile.element, said,
+    h("div", { class: "map-scroll" }, h("table", { class: "map" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Part"), h("th", { scope: "col" }, "Motion"), h("th", { scope: "col" }, "Character"), ...headings.map((text) => h("th", { scope: "col" }, text)))), table)),
     left, options, sources,
   );
 
@@ -53,6 +71,7 @@ export function boneMapPanel(app: App, shown: (on: boolean) => void): BoneMap {
     map = found;
     rows = found.rows.map((row) => ({ ...row }));
     edited = false;
+    if (!waiting) profile.show(found.profile, character);
     options.replaceChildren(...found.target_joints.map((name) => h("option", { value: name })));
     sources.replaceChildren(...found.source_joints.map((name) => h("option", { value: name })));
     table.replaceChildren(...rows.map((row) => line(row)));
@@ -80,20 +99,25 @@ export function boneMapPanel(app: App, shown: (on: boolean) => void): BoneMap {
       if (row[side].length <= 1) input.setAttribute("list", list);
       return h("td", {}, input);
     };
-    return h("tr", { class: row.sure ? "" : "unsure" }, h("th", { scope: "row" }, words(row.chain), why), cell("source", "map-sources"), cell("target", "map-targets"));
+    return h("tr", { class: row.sure ? "" : "unsure" }, h("th", { scope: "row" }, words(row.chain), why), cell("source", "map-sources"), cell("target", "map-targets"), ...profile.cells(row.chain, words(row.chain)));
   }
 
-  async function send(how: "add" | "beside"): Promise<void> {
+  const send = (how: "add" | "beside"): Promise<void> => post("api/map", how, JSON.stringify(file()));
+
+  /** Uses the map or the profile as it is now, and shows what comes of it. */
+  async function post(where: "api/map" | "api/profile", how: "add" | "beside", body: string): Promise<void> {
     if (!map || busy) return;
     busy = true;
+    const typed = document.activeElement;
     put.disabled = beside.disabled = true;
     app.emit("loading", { text: "Putting the motion on", fraction: -1 });
     try {
-      const answer = await app.connection.fetch("api/map", { offer: map.offer, how }, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(file()) });
+      const answer = await app.connection.fetch(where, { offer: map.offer, how }, { method: "POST", headers: { "Content-Type": "application/json" }, body });
       const found = (await answer.json()) as MapAnswer;
       if (found.error) said.textContent = found.error;
       else {
         if (found.map) show(found.map);
+        focusAgain(typed);
         said.textContent = found.quality.join(" ") || `${many(found.clips.length, "clip")} put on.`;
         note(`${many(found.clips.length, "clip")} put on`);
       }
@@ -106,8 +130,18 @@ export function boneMapPanel(app: App, shown: (on: boolean) => void): BoneMap {
     }
   }
 
+  /** The rows are new: whoever was typing in one goes on there. */
+  function focusAgain(typed: Element | null): void {
+    const label = typed?.getAttribute("aria-label");
+    if (!label || typed?.isConnected) return;
+    for (const input of table.querySelectorAll("input")) if (input.getAttribute("aria-label") === label) input.focus();
+  }
+
   const open = (offer: UploadOffer & { name: string; slot: number }): void => {
     if (!offer.map) return;
+    character = offer.character;
+    window.clearTimeout(waiting);
+    waiting = 0;
     title.textContent = `${offer.name} onto ${offer.character || "the character"}`;
     show(offer.map);
     shown(true);

@@ -32,6 +32,7 @@ from marrow.graph.functions import PoseFunction
 from marrow.graph.ground import Ground, GroundLike, checked_ground
 from marrow.graph.level_surfaces import skin_levels
 from marrow.graph.levels import checked_levels
+from marrow.graph.pose_sources import follow_roots
 from marrow.graph.results import Events
 from marrow.kernels.jobs import thread_count
 from marrow.kernels.memory import readonly
@@ -65,7 +66,8 @@ class Animator:
 
     Clips are played from uniform frames (see `clip.resampled`); `evaluation.resampling_error` says what that costs.
     `threads` is how many cores a crowd is shared among at most, where that is worth it; None: all. `evaluator` makes the
-    poses instead of the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. One thread at a
+    poses instead of the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. `functions` are
+    what `Function` nodes call, `sources` the animators whose poses `Retarget` nodes show, by name. One thread at a
     time may use an animator; another gets an `InUseError`, and may only set parameters.
     """
 
@@ -92,6 +94,7 @@ class Animator:
         count: int | None = None,
         threads: int | None = None,
         functions: Mapping[str, PoseFunction] | None = None,
+        sources: Mapping[str, Animator] | None = None,
         evaluator: Evaluator | EvaluatorMaker | None = None,
     ) -> None:
         if not isinstance(character, Character):
@@ -113,6 +116,7 @@ class Animator:
             count=None if count is None else int(count),
             threads=thread_count(threads),
             functions=functions,
+            sources=sources,
             evaluator=evaluator,
             has_graph=graph is not None,
         )
@@ -153,6 +157,7 @@ class Animator:
         graph: Graph | CompiledGraph,
         *,
         functions: Mapping[str, PoseFunction] | None = None,
+        sources: Mapping[str, Animator] | None = None,
         seconds: float = 0.2,
     ) -> None:
         """Goes on with another graph, as when its file was edited: parameters keep their values, machines their states and
@@ -164,7 +169,7 @@ class Animator:
         compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, self.character)
         if compiled.character is not self.character:
             raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
-        self._runtime.replace_graph(compiled, functions, seconds)
+        self._runtime.replace_graph(compiled, functions, sources, seconds)
 
     # -- time -----------------------------------------------------------------------------------------------------
     @takes_token
@@ -193,6 +198,8 @@ class Animator:
                 rewind(runtime.control, step)
             else:
                 runtime.control.update(step)
+                if runtime.sources:
+                    follow_roots(runtime.control, runtime.sources)
             runtime.changed()
             if type(dt) is float:
                 runtime.make_quick()
@@ -411,6 +418,7 @@ class Animator:
             count=self.count if runtime.batch else None,
             threads=runtime.threads,
             functions=given,
+            sources={s.entry.name: s.animator for s in runtime.sources.values()},
         )
         runtime.settle()
         copied = twin._runtime

@@ -103,7 +103,7 @@ def override_joint(runtime: AnimatorRuntime, joint: str, mode: str | None, space
 def play_with(runtime: AnimatorRuntime, compiled: CompiledGraph) -> None:
     """Goes on with another graph of playback by hand: its slots are the same, and all they hold."""
     old = runtime.control
-    runtime.replace_graph(compiled, None, 0.0)
+    runtime.replace_graph(compiled, None, None, 0.0)
     control, size = runtime.control, runtime.control.pose_size
     for name, slot in compiled.slots.items():
         k, before = slot.index, old.compiled.slots[name].index

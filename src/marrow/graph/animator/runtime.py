@@ -22,6 +22,7 @@ from marrow.graph.instance_fields import matching
 from marrow.graph.instance_store import InstanceStore
 from marrow.graph.levels import CrowdLevels
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram
+from marrow.graph.pose_sources import bound_sources
 from marrow.graph.state import carry_over
 from marrow.kernels.memory import RESULTS
 from marrow.model._asset import freeze
@@ -54,7 +55,7 @@ class AnimatorRuntime:
 
     __slots__ = (
         "__weakref__", "asked", "batch", "character", "control", "evaluator", "functions", "has_graph",
-        "idle", "levels", "outputs", "quick", "threads", "version", "wants_matrices",
+        "idle", "levels", "outputs", "quick", "sources", "threads", "version", "wants_matrices",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +66,7 @@ class AnimatorRuntime:
         count: int | None,
         threads: int,
         functions: Mapping[str, PoseFunction] | None,
+        sources: Mapping[str, Any] | None,
         evaluator: Evaluator | EvaluatorMaker | None,
         has_graph: bool,
     ) -> None:
@@ -76,7 +78,9 @@ class AnimatorRuntime:
         """Changes that other threads asked for while it was at work, for the next update."""
         with fitting(compiled, count or 1):
             self.control = GraphControl(compiled, count or 1, threads=threads)
-        self.functions = bound(compiled, functions, self.store)
+        self.sources = bound_sources(compiled, sources, self.count)
+        """The animators whose poses are shown, by the paths of their nodes."""
+        self.functions = bound(compiled, functions, self.store, self.sources)
         self.outputs: dict[str, Any] = {}
         """The results of this moment, by name."""
         self.quick: QuickStep | None = None
@@ -208,13 +212,22 @@ class AnimatorRuntime:
         self.changed()
 
     def replace_graph(
-        self, compiled: CompiledGraph, functions: Mapping[str, PoseFunction] | None, seconds: float
+        self,
+        compiled: CompiledGraph,
+        functions: Mapping[str, PoseFunction] | None,
+        sources: Mapping[str, Any] | None,
+        seconds: float,
     ) -> None:
         """Another graph of the same character takes over: what both know by the same name or path goes on, and what is
         seen starts from the pose that was seen."""
         old = self.control
         control = GraphControl(compiled, self.count, threads=self.threads)
-        bound_functions = bound(compiled, functions, control.store)
+        if sources is None:  # those it had, as far as the new graph shows them
+            shown = {entry.source.name for entry in compiled.functions if entry.source is not None}
+            had = {source.entry.name: source.animator for source in self.sources.values()}
+            sources = {name: animator for name, animator in had.items() if name in shown}
+        bound_to = bound_sources(compiled, sources, self.count)
+        bound_functions = bound(compiled, functions, control.store, bound_to)
         self.prepare()
         seen = self._whole_poses()
         control.store.take_over(old.store)
@@ -226,6 +239,7 @@ class AnimatorRuntime:
             control.memory[:, here : here + size] = old.memory[:, there : there + size]
         control.set_interval(old.state.instances["wanted"])
         self.functions, self.control, self.levels, self.quick = bound_functions, control, None, None
+        self.sources = bound_to
         self.evaluator = self.evaluator.again(
             compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
         )

@@ -12,7 +12,7 @@ from marrow.graph.nodes.distance_match import DistanceMatch
 from marrow.graph.nodes.feet import FootLock, FootPlacement, GroundQuery
 from marrow.graph.nodes.full_body_ik import FullBodyIK
 from marrow.graph.nodes.function import Function, FunctionCall
-from marrow.graph.nodes.ik_effectors import IKEffector
+from marrow.graph.nodes.ik_effectors import IKEffector, IKFloor
 from marrow.graph.nodes.joint_override import JointOverride
 from marrow.graph.nodes.layer import Channel, LayerBlend
 from marrow.graph.nodes.limit_joints import LimitJoints
@@ -20,6 +20,7 @@ from marrow.graph.nodes.look_at import LookAt
 from marrow.graph.nodes.mirror import Mirror
 from marrow.graph.nodes.players import RandomPlayer, SequencePlayer
 from marrow.graph.nodes.pose import PoseNode
+from marrow.graph.nodes.retarget import Retarget
 from marrow.graph.nodes.root_motion import RootMotion
 from marrow.graph.nodes.saved_pose import SavedPose
 from marrow.graph.nodes.slot import Slot
@@ -50,6 +51,7 @@ __all__ = [
     "FunctionCall",
     "GroundQuery",
     "IKEffector",
+    "IKFloor",
     "Input",
     "JointOverride",
     "LayerBlend",
@@ -62,6 +64,7 @@ __all__ = [
     "Point2D",
     "PoseNode",
     "RandomPlayer",
+    "Retarget",
     "RootMotion",
     "RootSteering",
     "SavedPose",

@@ -24,7 +24,8 @@ __all__ = ["Additive"]
 
 class Additive(Node, frozen=True):
     """Applies `addition`, whose clips must be additive (`mw.additive`), to `base` by `weight`: translations are added,
-    rotations applied in the joint's own frame, scales multiplied. Everywhere, or where `joints` and `mask` say.
+    rotations applied in the joint's own frame, scales multiplied. Everywhere, or where `joints`, `mask` and
+    `mask_below` say, as in `LayerBlend`.
 
     `space="model"` adds in model space: a head that looks 30 degrees to the left does so whatever the spine below it
     does, which is what an aim wants. `addition` then holds ordinary poses, not differences; what is added is how they
@@ -40,6 +41,7 @@ class Additive(Node, frozen=True):
     space: Literal["local", "model"] = "local"
     reference: str | None = None
     reference_time: float = 0.0
+    mask_below: bool = False
 
     colour: ClassVar[str] = "#e9f6e9"
 
@@ -60,7 +62,9 @@ class Additive(Node, frozen=True):
         J, M = len(c.skeleton), len(c.skeleton.morph_names)
         joints = np.ones(J, np.float32)
         if self.joints or self.mask:
-            joints = c.builder.joint_mask(self.joints, self.mask, self.depth_falloff, at.path)
+            joints = c.builder.joint_mask(
+                self.joints, self.mask, self.depth_falloff, at.path, below=self.mask_below
+            )
         mask = c.builder.mask((joints, np.ones(M, np.float32)))
         base, over = c.children(
             at,

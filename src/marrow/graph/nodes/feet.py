@@ -156,7 +156,7 @@ class FootPlacement(Node, frozen=True):
             raise ValidationError(f"{path}.lean: expected -1 to 1, got {self.lean}")
         c.header()
         names = tuple(c.skeleton.names[tip] for tip in legs.tips)
-        asked = GroundQuery(self.source, names, c.vectors + 3, 2 * self.step)
+        asked = GroundQuery(self.source, names, c.vectors + 3, 3 * self.step)
         return compile_legs(
             c, at, asked, self.weight, legs, GROUND, stretch=self.stretch, most_step=_metres(self.step, f"{path}.step"),
             settle=seconds(self.settle, f"{path}.settle"), steepest=math.tan(min(tilt, 1.5)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Names, Node, Value
-from marrow.graph.nodes.ik_effectors import IKEffector, Limits, compile_ik, limits_of, require_limits
+from marrow.graph.nodes.ik_effectors import IKEffector, IKFloor, Limits, compile_ik, limits_of, require_limits
 from marrow.graph.tables import Part, Place
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class FullBodyIK(Node, frozen=True):
     to its target: hands on a rail or a wheel, feet that stay, a head that looks. The same solver as `mw.ik.Solver`:
     `joints` (left out: all between the hips and the effectors), `hips` (how strongly they stay, or "pinned"), `posture`,
     `stiffness` and `limits` mean what they mean there; `limits="clips"` takes what the character's clips show and
-    `margin` radians more.
+    `margin` radians more. Each `floor` is a plane that some joints stay above (see `IKFloor`).
 
     The first update, and one in which a target jumps, begins at the pose and makes `steps` steps; others begin where the
     last one ended and make `warm_steps`. `weight` mixes."""
@@ -37,6 +37,7 @@ class FullBodyIK(Node, frozen=True):
     stiffness: dict[str, float] = {}  # noqa: RUF012 (msgspec copies an empty default)
     limits: Limits = None
     margin: float = 0.15
+    floor: tuple[IKFloor, ...] = ()
     weight: Value = 1.0
     steps: int = 12
     warm_steps: int = 3
@@ -46,7 +47,7 @@ class FullBodyIK(Node, frozen=True):
     def require(self, requirements: Requirements) -> None:
         for effector in self.effectors:
             effector.require(requirements)
-        requirements.joints(*self.joints, *self.stiffness)
+        requirements.joints(*self.joints, *self.stiffness, *(name for f in self.floor for name in f.joints))
         require_limits(requirements, self.limits)
 
     def says(self) -> list[str]:
@@ -54,7 +55,10 @@ class FullBodyIK(Node, frozen=True):
         for e in self.effectors:
             given = [n for n in ("target", "rotation", "aim", "pole") if getattr(e, n) is not None]
             lines.append(f"{e.joint}: {', '.join(given) or 'held'}")
-        return [*lines, *(f"{n} {v}" for n, v in self.settings() if n not in ("effectors", "limits"))]
+        return [
+            *lines,
+            *(f"{n} {v}" for n, v in self.settings() if n not in ("effectors", "limits", "floor")),
+        ]
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         path = at.path
@@ -72,7 +76,7 @@ class FullBodyIK(Node, frozen=True):
             compiler, at, self.source, self.effectors, weight=self.weight, steps=self.steps,
             warm_steps=self.warm_steps, listed=True, joints=self.joints or None,
             hips=math.inf if self.hips == "pinned" else self.hips, posture=self.posture, stiffness=self.stiffness,
-            limits=limits_of(compiler, self.limits, self.margin, path),
+            limits=limits_of(compiler, self.limits, self.margin, path), floor=self.floor,
         )  # fmt: skip
 
 

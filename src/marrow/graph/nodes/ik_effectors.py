@@ -12,7 +12,7 @@ import numpy as np
 from marrow.errors import MarrowError, ValidationError
 from marrow.graph.compiled import FunctionEntry
 from marrow.graph.ik_steps import IkStep, IkTargets
-from marrow.graph.nodes.base import AnyNode, Value, Vector
+from marrow.graph.nodes.base import AnyNode, Names, Value, Vector
 from marrow.graph.nodes.function import compile_function
 from marrow.graph.tables import Part, Place
 from marrow.ik.effector import Effector
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
     from marrow.graph.placeholder import Requirements
 
-__all__ = ["IKEffector", "compile_ik", "limits_of", "require_limits"]
+__all__ = ["IKEffector", "IKFloor", "compile_ik", "limits_of", "require_limits"]
 
 Limits = dict[str, JointLimit] | Literal["clips"] | None
 """Limits by joint, those that the character's clips show, or none."""
-FAR, FAR_CHAIN = 1.6, 1.5
+FAR, FAR_CHAIN = 2.0, 1.5
 """Targets are sought up to so many of the body's sizes from its hips, and so many lengths of a chain from its root."""
 _PARTS = (("target", 0, AT), ("rotation", 3, TURNED), ("aim", 6, AIMS), ("pole", 9, BENDS))
 
@@ -44,7 +44,8 @@ class IKEffector(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
     frame of the joint or socket of that name, as it is before the solver moves it. With a `weight` below 1 the target
     lies between where the pose has the joint and what is given; 0 holds it there.
 
-    The strengths say what gives way where not all can be had; `point`, `limb` and `soft` are as in `mw.ik.Effector`."""
+    The strengths say what gives way where not all can be had; `point`, `limb`, `soft` and `pull` are as in
+    `mw.ik.Effector`."""
 
     joint: str
     target: Vector | None = None
@@ -61,6 +62,7 @@ class IKEffector(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     limb: tuple[str, str] | None = None
     soft: float = 0.0
+    pull: float = 1.0
 
     @property
     def parts(self) -> int:
@@ -82,8 +84,41 @@ class IKEffector(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
             self.rotation_strength if parts & TURNED or not parts else 0.0,
             self.aim_strength if parts & AIMS else 0.0,
             self.pole_strength if parts & BENDS else 0.0,
-            self.axis, self.point, self.limb, self.soft,
+            self.axis, self.point, self.limb, self.soft, self.pull,
         )  # fmt: skip
+
+
+class IKFloor(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A plane that `joints` (or the `point` on each) stay above: a `normal` of any length and a `height` along it,
+    numbers or parameters, in the `space` of the character or of the world. Walls are floors with other normals."""
+
+    joints: Names
+    normal: Vector = (0.0, 1.0, 0.0)
+    height: Value = 0.0
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    space: Literal["character", "world"] = "character"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.joints, str):
+            msgspec.structs.force_setattr(self, "joints", (self.joints,))
+
+    def compile(self, c: Compiler, path: str) -> tuple[list[Effector], list[int]]:
+        """What the solver keeps above it, and where the plane is found: see `IkFloors`."""
+        if self.space not in ("character", "world"):
+            raise ValidationError(f"{path}.space: expected 'character' or 'world', got {self.space!r}")
+        if not self.joints:
+            raise ValidationError(f"{path}.joints: expected at least one")
+        if not isinstance(self.normal, str) and not any(self.normal):
+            raise ValidationError(f"{path}.normal: expected a direction, got {self.normal}")
+        for name in self.joints:
+            c.joint(name, f"{path}.joints")
+        with _told_at(path):
+            points = [Effector(name, point=self.point) for name in self.joints]
+        plane = [
+            *c.builder.vector(self.normal, f"{path}.normal"),
+            c.builder.value(self.height, f"{path}.height"),
+        ]
+        return points, [*plane, int(self.space == "world")]
 
 
 def require_limits(requirements: Requirements, limits: Limits) -> None:
@@ -152,6 +187,7 @@ def compile_ik(
     steps: int,
     warm_steps: int,
     listed: bool = False,
+    floor: Sequence[IKFloor] = (),
     **options: Any,
 ) -> Part:
     """A node whose poses a solver makes of those of `source`: programs run up to it, it is solved, they go on.
@@ -167,17 +203,22 @@ def compile_ik(
         for name in (effector.joint, *(effector.limb or ())):
             c.joint(name, path)
         with _told_at(path):
-            solved.append(effector.effector())
+            solved.append(effector.effector().replace(name=f"{path} {k}"))
         for name, first, _ in _PARTS:
             given = getattr(effector, name)
             if given is not None:
                 refs[k, first : first + 3] = c.builder.vector(given, f"{path}.{name}")
         refs[k, 12] = c.builder.value(effector.weight, f"{path}.weight")
         spaces[k], offsets[k] = _space(c, effector, path)
+    above, planes = [], []
+    for k, half_space in enumerate(floor):
+        points, plane = half_space.compile(c, f"{at.path}.floor[{k}]")
+        above += points
+        planes += [plane] * len(points)
     solver = None
     if not c.standalone:
         with _told_at(at.path):
-            solver = Solver(c.skeleton, solved, steps=max(steps, 1), **options)
+            solver = Solver(c.skeleton, solved, steps=max(steps, 1), floor=above, **options)
     reaches = [(-1, 0.0) if solver is None else _reach(solver, e) for e in solved]
     turning = sorted(solver.joints) if solver is not None else []
     targets = IkTargets(
@@ -201,6 +242,7 @@ def compile_ik(
         kept,
         steps,
         warm_steps,
-        WORLD in spaces,
+        WORLD in spaces or any(f.space == "world" for f in floor),
+        np.array(planes, np.int32).reshape(-1, 5),
     )
     return compile_function(c, at, source, FunctionEntry(at.path, "ik", (), ik=step))

@@ -20,7 +20,9 @@ Channel = Literal["translation", "rotation", "scale"]
 
 class LayerBlend(Node, frozen=True):
     """Lays `overlay` over `base`: from `joints` downward (`depth_falloff` steps to full strength, see `Skeleton.mask`),
-    and by `mask`, explicit weights by joint name, which win. Joints outside keep the bits of the base.
+    and by `mask`, explicit weights by joint name, which win; with `mask_below` each also holds for the joints below it,
+    down to the next one that is named: `{"spine_01": 0.3, "neck": 1}` takes the arms along. Joints outside keep the bits
+    of the base.
 
     `channels=("rotation",)` keeps an overlay from stretching limbs. `space="model"` makes the overlay's joints face where
     they face in the overlay, whatever the hips of the base do. `morphs` names the morph channels it takes along.
@@ -37,6 +39,7 @@ class LayerBlend(Node, frozen=True):
     space: Literal["local", "model"] = "local"
     morphs: Names = ()
     missing: Literal["error", "base"] = "error"
+    mask_below: bool = False
 
     colour: ClassVar[str] = "#e9f6e9"
 
@@ -57,7 +60,7 @@ class LayerBlend(Node, frozen=True):
             names = tuple(name for name in names if name in c.skeleton)
             mask = {name: weight for name, weight in mask.items() if name in c.skeleton}
             morphs = tuple(name for name in morphs if name in c.skeleton.morph_names)
-        joints = c.builder.joint_mask(names, mask, self.depth_falloff, at.path)
+        joints = c.builder.joint_mask(names, mask, self.depth_falloff, at.path, below=self.mask_below)
         code, row, root = c.layer_mask(
             joints, c.builder.morph_mask(morphs, at.path), self.channels, self.space, at.path
         )

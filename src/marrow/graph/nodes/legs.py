@@ -112,6 +112,17 @@ def has_legs_ahead(c: Compiler, legs: Legs) -> bool:
     return legs.pelvis >= 0 and bool(np.ptp(places[:, 2]) > 0.3 * abs(float(places[:, 1].mean())))
 
 
+def are_apart(skeleton: Skeleton, legs: Legs, spine: int) -> bool:
+    """Whether no leg hangs on another or on the spine, and all on the pelvis."""
+    chains = [{tip, *skeleton.ancestors(tip)} for tip in legs.tips]
+    return all(
+        (legs.pelvis < 0 or legs.pelvis in skeleton.ancestors(joints[0]))
+        and spine not in chain
+        and not any(chain & set(other) for k, other in enumerate(legs.joints) if k != i)
+        for i, (joints, chain) in enumerate(zip(legs.joints, chains))
+    )
+
+
 def over_root(skeleton: Skeleton, joint: int) -> list[float]:
     """Where a joint rests over its root, x and z."""
     root = skeleton.ancestors(joint)[-1] if skeleton.ancestors(joint) else joint
@@ -186,6 +197,7 @@ def compile_legs(
         lean=lean,
         spine=spine,
         pitches=pitches,
+        apart=are_apart(c.skeleton, legs, spine),
         upper=upper,
         mid=mid,
         tip=tip,

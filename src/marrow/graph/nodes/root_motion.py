@@ -25,13 +25,17 @@ class RootMotion(Node, frozen=True):
     `axes` say what of the joint's motion is travel: along the ground and about the vertical, as it stands; so that hips
     keep their bob. `"y"` adds rising and falling, `"tilt"` all other turning. `smooth` evens the travel out over so many
     seconds: sway, and hips that turn with every step, then stay in the pose. Left out: a second where the root is itself
-    a part of the body (no `joint` is named, and hips carry all), otherwise nothing."""
+    a part of the body (no `joint` is named, and hips carry all), otherwise nothing.
+
+    `travel="slots"`: only what plays in slots travels, for a game that moves characters itself and lets an attack or a
+    vault carry them. `State(root_motion=False)` does so for one state."""
 
     source: AnyNode
     mode: Literal["extract", "keep", "drop"] = "extract"
     joint: str | None = None
     axes: tuple[Axis, ...] = ("x", "z", "yaw")
     smooth: float | None = None
+    travel: Literal["all", "slots"] = "all"
 
     def check(self, path: str) -> None:
         """Refuses what makes no sense."""

@@ -27,14 +27,17 @@ __all__ = ["State", "StateMachine", "Transition"]
 
 EASES = ("linear", "smooth", "smoother", "in", "out")
 INTERRUPTS = ("any", "higher", "none")
+INTERRUPT_SOURCES = ("to", "source", "both")
 MOST_WAYS = 10_000
 
 
-class State(msgspec.Struct, Replaceable, frozen=True, forbid_unknown_fields=True):
+class State(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a machine shows in one state: any node. It starts over when the state is entered, also where it is still fading
-    out from the last time (`Transition.reset`)."""
+    out from the last time (`Transition.reset`). `root_motion=False`: what it shows goes nowhere, whatever travel its
+    clips have (`RootMotion`)."""
 
     source: AnyNode
+    root_motion: bool = True
 
 
 class Transition(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -45,17 +48,21 @@ class Transition(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
     triggers by name, joined by `and`, `or`, `not` and brackets. `elapsed` is the seconds in this state, `remaining` those
     until its main clip ends, `progress` the share of that clip (0 to 1), `random` a number from 0 to 1 that is drawn anew
     for each instance when a state is entered. `event("hit")` holds in the moment in which a clip that is seen passes that
-    event, `window("cut")` while one is inside an event that lasts. Times are met exactly, whatever the frame rate.
-    Where several transitions could start, the highest `priority` wins, then the first.
+    event, `window("cut")` while one is inside an event that lasts; `event("hit", 0.5)` wants half or more of that clip
+    to be seen. `abs(x)`, `min(x, y)`, `max(x, y)` and `clamp(x, low, high)` are for numbers. Times are met exactly,
+    whatever the frame rate. Where several transitions could start, the highest `priority` wins, then the first.
 
     `blend="fade"` mixes the two for `seconds` along `ease`; `"inertia"` switches at once and lets the difference die out
     in `seconds`, smooth in place and speed, at the cost of one pose. `interrupt` says what may start while it runs: any
-    transition, only those of higher priority, or none. Nothing pops when it does. `profile`, with `"inertia"`, says what
-    share of the seconds joints take, each with all below it: `{"spine_01": 0.5}` brings the upper body there in half
-    the time.
+    transition, only those of higher priority, or none. Nothing pops when it does. `interrupt_source` says whose
+    transitions these are: those of the state it leads `"to"`, of its `"source"`, the state that is being left (seconds
+    there are counted on; rules over `remaining` and `progress` do not count from it), or `"both"`, of which the higher
+    priority wins. `profile`, with `"inertia"`, says what share of the seconds joints take, each with all below it:
+    `{"spine_01": 0.5}` brings the upper body there in half the time.
 
     `reset=False` lets the state it leads to go on where it was left, instead of from its beginning. Where a state that is
-    still fading out starts over, what was seen of it dies out by inertia.
+    still fading out starts over, what was seen of it dies out by inertia. `offset`, a share from 0 to 1, starts its
+    clips so far on: 0.5 begins in their middle (clips that keep in step with others elsewhere go on with these).
     """
 
     source: str | tuple[str, ...]
@@ -68,6 +75,8 @@ class Transition(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, f
     interrupt: Literal["any", "higher", "none"] = "any"
     reset: bool = True
     profile: dict[str, float] = {}
+    offset: float = 0.0
+    interrupt_source: Literal["to", "source", "both"] = "to"
 
     def __post_init__(self) -> None:
         gather_names(self)
@@ -131,7 +140,8 @@ class StateMachine(Node, frozen=True):
                 _transition(c, machine, transition, names, rule)
             asks = any(rule.clip_times for _, rule in ways[name])
             heeds = any(rule.events or _curved(rule) for _, rule in ways[name])
-            machine.state(k, parts[k].node, begin, len(ways[name]), asks, heeds)
+            still = not self.states[name].root_motion
+            machine.state(k, parts[k].node, begin, len(ways[name]), asks, heeds, still)
         return machine.finish(parts)
 
     def _check(self, c: Compiler, transition: Transition, where: str) -> Rule:
@@ -145,6 +155,14 @@ class StateMachine(Node, frozen=True):
         if transition.to not in known:
             raise unknown("state", transition.to, known, f"{where}.to")
         seconds(transition.seconds, f"{where}.seconds")
+        if not 0 <= transition.offset <= 1:
+            raise ValidationError(
+                f"{where}.offset: expected a share of the clips from 0 to 1, got {transition.offset}"
+            )
+        if transition.offset and not transition.reset:
+            raise ValidationError(
+                f"{where}.offset: a state that goes on where it was left (reset=False) has none"
+            )
         rule = parse_rule(names_of(transition.when), c.graph.parameters, where)
         for name in rule.events:
             if name not in c.event_names:
@@ -189,6 +207,7 @@ def _together(rules: tuple[Rule, ...]) -> Rule:
         whole.triggers += rule.triggers
         whole.events += rule.events
         whole.needs = whole.needs or rule.needs
+        whole.bent = whole.bent or rule.bent
     return whole
 
 
@@ -210,11 +229,11 @@ def _transition(
     b.add(
         "transitions", names.index(transition.to), EASES.index(transition.ease), int(transition.blend == "inertia"),
         transition.priority, INTERRUPTS.index(transition.interrupt), begin, len(rule.operations), rule.comparisons,
-        int(rule.timed), int(smoothed), int(bool(rule.events)), int(curved),
+        int(rule.timed), int(smoothed), int(bool(rule.events)), int(curved) * (2 if rule.bent else 1),
         -1 if rule.needs is None else b.parameters[rule.needs].column,
-        int(transition.reset),
+        int(transition.reset), INTERRUPT_SOURCES.index(transition.interrupt_source), int(rule.clip_times),
         blend_profile(c, transition.profile, transition.blend, machine.memory, f"{machine.at.path}.transitions"),
-        transition.seconds,
+        transition.seconds, transition.offset,
     )  # fmt: skip
 
 
@@ -292,7 +311,7 @@ class MachineLayout:
             blend_profile(c, profile or {}, "inertia" if inertia else "fade", self.memory, at.path), seconds,
         ]  # fmt: skip
         self.index = c.builder.add("machines", *self.row)
-        c.builder.rows["states"] += [(0, 0, 0, 0, 0)] * count
+        c.builder.rows["states"] += [(0,) * len(ct.STATE.names or ())] * count
         c.row(at, kind=ct.MACHINE, data=self.index)
 
     def children(self, sources: list[tuple[Any, str]]) -> list[Part]:
@@ -314,9 +333,11 @@ class MachineLayout:
         count: int = 0,
         clip_times: bool = False,
         careful: bool = False,
+        still: bool = False,
     ) -> None:
         """Row k: the node it shows, its transitions, and what these ask for (see `control_tables.STATE`)."""
-        self.c.builder.rows["states"][self.first + k] = (node, begin, count, int(clip_times), int(careful))
+        row = (node, begin, count, int(clip_times), int(careful), int(still))
+        self.c.builder.rows["states"][self.first + k] = row
 
     def finish(self, parts: list[Part]) -> Part:
         summed = self.c.summed(self.at, parts)

@@ -2,8 +2,8 @@
 
 A BVH file has no unit and says nothing about its axes; numbers are taken as they are (Y up is the custom). What
 unit they are in is told by the size of the body (`Character.unit`). Position channels take the place of a joint's
-OFFSET, as the tools that write them (MotionBuilder, Blender) mean it. Position comes before rotation, whatever the
-channel order says.
+OFFSET, as the tools that write them (MotionBuilder, Blender) mean it; where that would make one point of the body they
+are added to it (MakeHuman). Position comes before rotation, whatever the channel order says.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ MAX_FRAMES = 10_000_000
 _MOTION = re.compile(rb"^[ \t]*MOTION\b", re.MULTILINE | re.IGNORECASE)
 _HEADER = re.compile(rb"\s*Frames\s*:?\s*(\S+)\s+Frame\s*Time\s*:?\s*(\S+)", re.IGNORECASE)
 _INTERPOLATION_LINEAR = 1
+COLLAPSED = 0.1
+"""Bones that position channels would make shorter than this share of their OFFSET: those channels are added to it."""
 
 
 def read(source: Source, options: LoadOptions) -> Character:
@@ -106,7 +108,14 @@ def _clip(
         return None
     frame_time = _frame_time(header[2], frames, rate, path, report)
     values = _numbers(data, header.end(), frames, width, path, report)
-    return _tracks(values, joints, skeleton, scale, frame_time, path)
+    added = _added_positions(values, joints)
+    if added:
+        report.add(
+            "info",
+            "MOTION",
+            f"positions of {len(added)} joints are added to their OFFSET, as MakeHuman means it",
+        )
+    return _tracks(values, joints, added, skeleton, scale, frame_time, path)
 
 
 def _frame_count(word: bytes, path: Path) -> int:
@@ -199,13 +208,34 @@ def _shown(word: bytes) -> str:
     return repr(word[:40].decode("utf-8", "replace"))
 
 
+def _added_positions(values: Array, joints: list[BvhJoint]) -> set[int]:
+    """Joints below the root whose position channels are added to the OFFSET: all or none, whichever leaves a body."""
+    found, shares, first = set(), [], 0
+    for j, joint in enumerate(joints):
+        columns = [first + c for c, (kind, _) in enumerate(joint.channels) if kind == "position"]
+        first += len(joint.channels)
+        if joint.parent < 0 or len(columns) != 3:
+            continue
+        found.add(j)
+        length = float(np.linalg.norm(joint.offset))
+        if length > 1e-9:
+            shares.append(float(np.median(np.linalg.norm(values[:, columns], axis=1))) / length)
+    return found if len(shares) >= 3 and np.median(shares) < COLLAPSED else set()
+
+
 def _tracks(
-    values: Array, joints: list[BvhJoint], skeleton: Skeleton, scale: float, frame_time: float, path: Path
+    values: Array,
+    joints: list[BvhJoint],
+    added: set[int],
+    skeleton: Skeleton,
+    scale: float,
+    frame_time: float,
+    path: Path,
 ) -> Clip:
     frames = len(values)
     rows: list[tuple[int, str]] = []
     sizes: list[int] = []
-    placed: list[tuple[int, Array, list[tuple[int, int]], float]] = []
+    placed: list[tuple[int, Array, list[tuple[int, int]], float, bool]] = []
     turning: list[tuple[int, int, int]] = []
     turns: list[tuple[int, int]] = []
     first = at = 0
@@ -222,19 +252,19 @@ def _tracks(
                 turning.append((at, len(turns), len(kinds[kind])))
                 turns += kinds[kind]
             elif kind == "position":
-                placed.append((at, np.asarray(joint.offset) * scale, kinds[kind], scale))
+                placed.append((at, np.asarray(joint.offset) * scale, kinds[kind], scale, j in added))
             else:
-                placed.append((at, np.ones(3), kinds[kind], 1.0))
+                placed.append((at, np.ones(3), kinds[kind], 1.0, False))
             rows.append((j, target))
             sizes.append(frames * (4 if kind == "rotation" else 3))
             at += sizes[-1]
     flat = np.empty(at, np.float32)
     with np.errstate(over="ignore"):
-        for start, rest, columns, factor in placed:
+        for start, rest, columns, factor, more in placed:
             block = flat[start : start + 3 * frames].reshape(frames, 3)
             block[:] = rest
             for axis, column in columns:
-                block[:, axis] = values[:, column] * factor
+                block[:, axis] = values[:, column] * factor + (rest[axis] if more else 0.0)
     rotations(values, turning, turns, flat)
     table = np.zeros(len(rows), TRACK_DTYPE)
     table["target"] = [j for j, _ in rows]

@@ -65,6 +65,25 @@ def _seen(e: Any, square: Any, weight: Any) -> Any:
     return e.select(square.compare("<", FAR), weight, e.splat(0.0))
 
 
+def _add_reach(
+    e: Any, work: Any, node: Any, x: list[Any], way: list[Any], w: Any, turn: list[Any], t: Any
+) -> None:
+    """A point `x` on a node that should go by `way`, with the weight `w`, and turn by `turn`, with the weight `t`."""
+    wx, force = [w * v for v in x], [w * v for v in way]
+    lever = e.cross(x, force)
+    whole = e.dot(x, wx)
+    added = {SYMMETRIC[r][c]: -(wx[r] * x[c]) for r in range(3) for c in range(r, 3)}
+    for r in range(3):
+        added[SYMMETRIC[r][r]] = whole + t + added[SYMMETRIC[r][r]]
+        added[15 + SYMMETRIC[r][r]] = w
+        added[21 + r] = e.fma(t, turn[r], lever[r])
+        added[24 + r] = added[FORM + r] = force[r]
+    added[FORM + 3] = e.dot(force, x)
+    # Turn by move: w [x]x.
+    added |= {7: -wx[2], 8: wx[1], 9: wx[2], 11: -wx[0], 12: -wx[1], 13: wx[0]}
+    _add(e, work, node, added, e.dot([w, t], [e.dot(way, way), e.dot(turn, turn)]))
+
+
 @block
 def add_goal(e: Any, k: Any, node: Any, work: Any, turn_weight: Any) -> None:
     """A place and a rotation to reach."""
@@ -79,19 +98,7 @@ def add_goal(e: Any, k: Any, node: Any, work: Any, turn_weight: Any) -> None:
     size = e.dot(turn, turn)
     t = _seen(e, size, e.load(work.goal, e.at(at, 16 * 14)) * e.splat(turn_weight))
     turn = [e.select(size.compare("<", FAR), v, e.splat(0.0)) for v in turn]
-    wx, force = [w * v for v in x], [w * v for v in way]
-    lever = e.cross(x, force)
-    whole = e.dot(x, wx)
-    added = {SYMMETRIC[r][c]: -(wx[r] * x[c]) for r in range(3) for c in range(r, 3)}
-    for r in range(3):
-        added[SYMMETRIC[r][r]] = whole + t + added[SYMMETRIC[r][r]]
-        added[15 + SYMMETRIC[r][r]] = w
-        added[21 + r] = e.fma(t, turn[r], lever[r])
-        added[24 + r] = added[FORM + r] = force[r]
-    added[FORM + 3] = e.dot(force, x)
-    # Turn by move: w [x]x.
-    added |= {7: -wx[2], 8: wx[1], 9: wx[2], 11: -wx[0], 12: -wx[1], 13: wx[0]}
-    _add(e, work, node, added, e.dot([w, t], [e.dot(way, way), e.dot(turn, turn)]))
+    _add_reach(e, work, node, x, way, w, turn, t)
 
 
 @block
@@ -151,7 +158,8 @@ def add_pole(e: Any, k: Any, first: Any, mid: Any, node: Any, work: Any, turn_we
 @block
 def soften(e: Any, k: Any, first: Any, node: Any, work: Any) -> None:
     """Draws a place to reach back to what a limb reaches: near its length `L` the distance `d` of the place becomes
-    `s + (L - s) t / (1 + t)`, with `t = (d - s) / (L - s)`."""
+    `s + (L - s) t / (1 + t)`, with `t = (d - s) / (L - s)`. What that leaves out pulls at the limb's first joint: trunk and
+    hips make up for it."""
     at = e.times(k, 16 * GOAL)
     start = load(e, work.place, e.times(first, 48), 0, 3)
     way = difference(load(e, work.goal, at, 0, 3), start)
@@ -163,6 +171,13 @@ def soften(e: Any, k: Any, first: Any, node: Any, work: Any) -> None:
     inside = e.fma(room, t / (1.0 + t), begin)
     share = e.select(distance.compare(">", begin), inside / distance, e.splat(1.0))
     store(e, work.reachable, e.times(k, 48), 0, [e.fma(v, share, s) for v, s in zip(way, start)])
+    lacking = [e.fnma(v, share, v) for v in way]
+    square = e.dot(lacking, lacking)
+    pull = e.broadcast(work.effector_points, e.at(e.times(k, 8), 7))
+    w = _seen(e, square, e.load(work.goal, e.at(at, 16 * 13)) * pull)
+    zero = e.splat(0.0)
+    lacking = [e.select(square.compare("<", FAR), v, zero) for v in lacking]
+    _add_reach(e, work, first, start, lacking, w, [zero, zero, zero], zero)
 
 
 @block

@@ -9,6 +9,9 @@ from marrow.kernels.operations.spatial import multiplied, turned
 
 __all__ = ["bring_in", "bring_out"]
 
+ALIKE = 1.5
+"""Bones that are longer or shorter than at rest by this factor are those of a pose in another unit."""
+
 
 def unit_rotation(rotation, n, j):
     """The rotation of a joint at unit length; none where it has no length."""
@@ -45,6 +48,7 @@ def bring_in(work, n, lane):
     put3(work.offset, lane, (0.0, 0.0, 0.0))
     put4(work.turn, lane, (0.0, 0.0, 0.0, 1.0))
     work.unit[lane] = 1.0
+    bones = 0.0
     for i in range(1, K):
         j, p = work.joints[i], work.parents[i]
         grown = work.unit[16 * p + lane]
@@ -61,6 +65,8 @@ def bring_in(work, n, lane):
             sy * work.out_translation[n, j, 1] * length,
             sz * work.out_translation[n, j, 2] * length,
         )
+        if p > 0 and i != work.centre:
+            bones += math.sqrt(home[0] * home[0] + home[1] * home[1] + home[2] * home[2])
         # What scales the children of this node's children: uniform scale passes down.
         work.unit[16 * i + lane] = grown * ((sx + sy + sz) / 3.0)
         q = unit_rotation(work.rotation, n, j)
@@ -73,13 +79,25 @@ def bring_in(work, n, lane):
         place = get3(work.place, 48 * p + lane)
         put4(work.frame, 64 * i + lane, multiplied(above, q))
         put3(work.place, 48 * i + lane, (place[0] + way[0], place[1] + way[1], place[2] + way[2]))
+    # A pose that is much larger or smaller than at rest is brought to the size that all weights are meant for.
+    grown = bones / work.bones if work.bones > 0.0 else 1.0
+    if not math.isfinite(grown) or grown < 1e-9 or 1.0 / ALIKE < grown < ALIKE:
+        grown = 1.0
+    work.grown[lane] = grown
+    if grown != 1.0:
+        per /= grown
+        for k in range(48 * K // 16):
+            at = 16 * k + lane
+            work.home_offset[at] /= grown
+            work.offset[at] /= grown
+            work.place[at] /= grown
     centre = get3(work.place, 48 * work.centre + lane)
     for i in range(1, K):
         if work.parents[i] == 0:
             for c in range(3):
                 work.home_offset[48 * i + 16 * c + lane] -= centre[c]
                 work.offset[48 * i + 16 * c + lane] -= centre[c]
-    bring_goals(work, n, lane, centre)
+    bring_goals(work, n, lane, centre, per)
     for k in range(len(work.floor_nodes)):
         i = work.floor_nodes[k]
         grown = work.unit[16 * i + lane] * per
@@ -92,8 +110,7 @@ def bring_in(work, n, lane):
         work.plane[64 * k + 48 + lane] = work.floors[n, k, 3] * per - below
 
 
-def bring_goals(work, n, lane, centre):
-    per = 1.0 / work.size
+def bring_goals(work, n, lane, centre, per):
     for k in range(len(work.effector_flags)):
         i, first = work.effector_nodes[k, 0], work.effector_nodes[k, 2]
         grown = work.unit[16 * i + lane] * per
@@ -135,6 +152,7 @@ def bring_goals(work, n, lane, centre):
 
 def bring_out(work, n, lane):
     """Writes what was found for pose `n`."""
+    size = work.size * work.grown[lane]
     for i in range(1, len(work.joints)):
         j, flags = work.joints[i], work.flags[i]
         if flags & TURNS == TURNS:
@@ -142,7 +160,7 @@ def bring_out(work, n, lane):
                 work.out_rotation[n, j, c] = work.turn[64 * i + 16 * c + lane]
         if flags & MOVES == MOVES:
             p = work.parents[i]
-            grown = work.unit[16 * p + lane] / work.size
+            grown = work.unit[16 * p + lane] / size
             for c in range(3):
                 s = 1.0
                 if p > 0:
@@ -152,6 +170,6 @@ def bring_out(work, n, lane):
                 if s * grown != 0.0:
                     work.out_translation[n, j, c] = work.translation[n, j, c] + moved / (s * grown)
     for k in range(len(work.effector_flags)):
-        work.residuals[n, k, 0] = work.result[48 * k + lane] * work.size
+        work.residuals[n, k, 0] = work.result[48 * k + lane] * size
         work.residuals[n, k, 1] = work.result[48 * k + 16 + lane]
         work.residuals[n, k, 2] = work.result[48 * k + 32 + lane]

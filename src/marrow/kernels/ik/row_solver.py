@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 from marrow.kernels.ik.exchange import bring_in, bring_out
-from marrow.kernels.ik.rows import IkRows, put_row, take_pose
+from marrow.kernels.ik.rows import IkRows, begin_where_it_ended, put_row, take_pose
 from marrow.kernels.ik.solve import solve_lanes
-from marrow.kernels.language.annotations import E, K, N, Out, f4, f8
+from marrow.kernels.language.annotations import E, K, N, Out, S, f4, f8
 from marrow.kernels.language.kernel import kernel
 
 __all__ = [
@@ -44,6 +44,8 @@ class IkRest(NamedTuple):
     residuals: f4[N, E, 3]
     body: float
     """The body's size in metres."""
+    holds: int
+    """Whether those stay where they were whom the steps brought no closer; a floor may lead away from a target."""
     weight: float
     """What the square of a radian weighs against that of the body's size."""
 
@@ -53,8 +55,13 @@ class IkProgress(NamedTuple):
     (`LOST`) and what is missing then (`NOW`). The steps of those that begin at their poses come first, `cold` of them."""
 
     progress: Out[f4[N, 3]]
+    before: Out[f4[N, S]]
+    """What was kept before an update of several ticks, S numbers."""
     again: int
     """1 the second time."""
+    tick: int
+    ticks: int
+    """Which tick of an update it is, of how many."""
     cold: int
     cold_inner: float
 
@@ -96,7 +103,7 @@ def hold_back(work, rest, n, seconds, was, now):
             other += (b + a) * (b + a)
         most = max(most, min(same, other))
     share = 0.0
-    if not now > CLOSER * was:
+    if rest.holds == 0 or not now > CLOSER * was:
         # Half the angle between rotations is about the distance of their quaternions.
         share = min(1.0, SPEED * seconds / max(2.0 * math.sqrt(most), 1e-6))
     for k in range(len(work.turning)):
@@ -133,8 +140,18 @@ def take_row(work, solver, told, lane):
     """Brings the pose row of an instance, the only one of the arrays, into its lane."""
     if sits_out(told):
         return
-    warm = take_pose(work, 0, work.since[0] if told.again == 0 else 0.0)
-    told.progress[0, WARM] = 1.0 if warm else 0.0
+    row, old, new = work.memory[work.rows[0]], work.kept + 1, work.kept + 1 + work.state
+    if told.again == 1:
+        begin_where_it_ended(work, 0, row, 1.0)
+    else:
+        if told.tick > 0:
+            for c in range(work.state):
+                row[old + c] = row[new + c]
+        warm = take_pose(work, 0, work.since[0])
+        told.progress[0, WARM] = 1.0 if warm else 0.0
+        if told.tick == 0 and told.ticks > 1:
+            for c in range(work.state):
+                told.before[0, c] = row[old + c]
     bring_in(solver, 0, lane)
 
 
@@ -142,24 +159,25 @@ def solve_row(solver, told):
     """Solves in its lane."""
     if sits_out(told):
         return
-    warm = told.progress[0, WARM] > 0.0
-    first, last = 0, told.cold
-    if warm:
-        first, last = told.cold, len(solver.fades)
+    first, last, inner = 0, told.cold, told.cold_inner
+    if told.progress[0, WARM] > 0.0:
+        first, last, inner = told.cold, len(solver.fades), 1.0
     if told.again == 1:
-        last = first
-    solve_lanes(solver, 1.0 if warm else told.cold_inner, first, last)
+        last, inner = first, 1.0
+    solve_lanes(solver, inner, first, last)
 
 
 def finish_row(work, solver, rest, told, lane):
-    """Puts what was found into the pose row; what misses a target is set aside the first time."""
+    """Keeps what was found and puts it into the pose row; what misses a target is set aside the first time."""
     if sits_out(told):
         return
+    row, old = work.memory[work.rows[0]], work.kept + 1
     bring_out(solver, 0, lane)
     what = missing(work, rest, 0, rest.residuals)
     if told.again == 1:
         hold_back(work, rest, 0, work.since[0], what, told.progress[0, NOW])
-    elif told.progress[0, WARM] > 0.0 and missed(work, rest, 0):
+    elif row[old] > 0.0 and missed(work, rest, 0):
+        # Also where a target jumped and it began at the pose: or it would flip from one far place to another.
         told.progress[0, LOST], told.progress[0, NOW] = 1.0, what
         for k in range(len(work.turning)):
             for c in range(4):
@@ -170,3 +188,6 @@ def finish_row(work, solver, rest, told, lane):
         return
     told.progress[0, LOST] = 0.0
     put_row(work, 0)
+    if told.ticks > 1 and work.ticks_left == 1:
+        for c in range(work.state):
+            row[old + c] = told.before[0, c]

@@ -40,6 +40,8 @@ __all__ = [
     "IkGiven",
     "IkHandedOver",
     "IkRows",
+    "begin_again",
+    "begin_where_it_ended",
     "hand_over_targets",
     "look_up_targets",
     "put_row",
@@ -56,7 +58,7 @@ REFS = 13
 GIVEN = 14
 """Numbers of a target once they are looked up: its place, rotation (a quaternion), place to aim at and place to bend towards, and
 its weight; in model space or in the frame of a joint."""
-TICK = 1 / 60
+TICK = 1 / 30
 """Seconds after which a little of what was done to a pose is forgotten."""
 WORLD = -2
 """The space that is the world; -1 is model space, others are joints."""
@@ -138,6 +140,8 @@ class IkRows(NamedTuple):
     """The part of what was done to a pose that is left after `TICK` seconds."""
     jump: float
     """Metres: a goal that moved further since the update before is sought from the pose again."""
+    ticks_left: int
+    """How many ticks of an update are left, this one among them: goals are on their way, and poses are put back with the last."""
 
 
 def looked_up(work, n, ref):
@@ -310,6 +314,38 @@ def take_goal(work, n, row, k):
     return goal
 
 
+def begin_where_it_ended(work, n, row, left):
+    """An instance begins at what was done to its pose the update before, as much of it as is left."""
+    old = work.kept + 1
+    if work.mover >= 0:
+        for c in range(3):
+            work.out_translation[n, work.mover, c] = (
+                work.translation[n, work.mover, c] + left * row[old + 1 + c]
+            )
+    for k in range(len(work.turning)):
+        j, at = work.turning[k], old + 4 + 4 * k
+        side = left if row[at + 3] >= 0.0 else -left
+        # Of any length: the solver brings rotations to unit length.
+        turn = (side * row[at], side * row[at + 1], side * row[at + 2], side * row[at + 3] + (1.0 - left))
+        own = (
+            work.rotation[n, j, 0], work.rotation[n, j, 1], work.rotation[n, j, 2], work.rotation[n, j, 3]
+        )  # fmt: skip
+        q = multiplied(own, turn)
+        work.out_rotation[n, j, 0], work.out_rotation[n, j, 1] = q[0], q[1]
+        work.out_rotation[n, j, 2], work.out_rotation[n, j, 3] = q[2], q[3]
+
+
+def bring_goals_on_their_way(work, n, row, goals):
+    """Goals go to the next of as many even steps as ticks are left, from where they were."""
+    old, new = work.kept + 1 + goals, work.kept + 1 + work.state + goals
+    for k in range(len(work.parts)):
+        if work.parts[k] & 1 == 1:
+            for c in range(3):
+                was, to = row[old + 3 * k + c], row[new + 3 * k + c]
+                row[new + 3 * k + c] = was + (to - was) / work.ticks_left
+                work.goals[n, k, c] = row[new + 3 * k + c]
+
+
 def take_pose(work, n, seconds):
     """The pose, the goals and where to begin for an instance whose update before was so many seconds ago. Returns whether it begins
     where it ended."""
@@ -333,35 +369,19 @@ def take_pose(work, n, seconds):
         p, at = take_goal(work, n, row, k), 3 * k + goals
         was = (row[old + at], row[old + at + 1], row[old + at + 2])
         row[new + at], row[new + at + 1], row[new + at + 2] = p[0], p[1], p[2]
-        if work.parts[k] & 1 == 1 and length_of(minus(p, was)) > work.jump:
+        if work.parts[k] & 1 == 1 and length_of(minus(p, was)) > work.jump * work.ticks_left:
             warm = False
     row[new + work.state - 1] = 0.0
     if warm:
+        if work.ticks_left > 1:
+            bring_goals_on_their_way(work, n, row, goals)
         clock = row[old + work.state - 1] + max(seconds, 0.0)
         # A little at a time, as long as it takes: so all rates of updates come to the same.
         left = 1.0
         if clock > TICK - 1e-4:
             left, clock = work.left, min(clock - TICK, TICK)
         row[new + work.state - 1] = clock
-        if work.mover >= 0:
-            for c in range(3):
-                work.out_translation[n, work.mover, c] += left * row[old + 1 + c]
-        for k in range(len(work.turning)):
-            j, at = work.turning[k], old + 4 + 4 * k
-            side = left if row[at + 3] >= 0.0 else -left
-            # Of any length: the solver brings rotations to unit length.
-            turn = (
-                side * row[at],
-                side * row[at + 1],
-                side * row[at + 2],
-                side * row[at + 3] + (1.0 - left),
-            )
-            own = (
-                work.rotation[n, j, 0], work.rotation[n, j, 1], work.rotation[n, j, 2], work.rotation[n, j, 3]
-            )  # fmt: skip
-            q = multiplied(own, turn)
-            work.out_rotation[n, j, 0], work.out_rotation[n, j, 1] = q[0], q[1]
-            work.out_rotation[n, j, 2], work.out_rotation[n, j, 3] = q[2], q[3]
+        begin_where_it_ended(work, n, row, left)
     return warm
 
 
@@ -376,8 +396,16 @@ def take_poses(work: IkRows, first: int, last: int) -> int:
     return found
 
 
+@kernel
+def begin_again(work: IkRows, first: int, last: int) -> int:
+    """The instances `first..last`, whose poses and goals were taken, begin where they ended, all of it."""
+    for n in range(first, last):
+        begin_where_it_ended(work, n, work.memory[work.rows[n]], 1.0)
+    return last - first
+
+
 def put_row(work, n):
-    """Puts what was found for an instance into its pose row, by its weight, and keeps it."""
+    """Keeps what was found for an instance, and puts it into its pose row, by its weight."""
     row = work.memory[work.rows[n]]
     new, weight = work.kept + 1 + work.state, min(work.weights[n], 1.0)
     row[new] = 1.0 if work.keeps != 0 else 0.0
@@ -385,7 +413,8 @@ def put_row(work, n):
         for c in range(3):
             moved = work.out_translation[n, work.mover, c] - work.translation[n, work.mover, c]
             row[new + 1 + c] = moved
-            row[work.at + c * work.Jp + work.mover] += weight * moved
+            if work.ticks_left == 1:
+                row[work.at + c * work.Jp + work.mover] += weight * moved
     for k in range(len(work.turning)):
         j, at = work.turning[k], new + 4 + 4 * k
         q = (
@@ -393,11 +422,12 @@ def put_row(work, n):
         )  # fmt: skip
         turn = multiplied(conjugated(local_rotation(row, work.at, work.Jp, j)), q)
         row[at], row[at + 1], row[at + 2], row[at + 3] = turn[0], turn[1], turn[2], turn[3]
-        if weight < 1.0:
-            put_rotation(row, work.at, work.Jp, j, q, weight)
-        else:
-            for c in range(4):
-                row[work.at + (3 + c) * work.Jp + j] = work.out_rotation[n, j, c]
+        if work.ticks_left == 1:
+            if weight < 1.0:
+                put_rotation(row, work.at, work.Jp, j, q, weight)
+            else:
+                for c in range(4):
+                    row[work.at + (3 + c) * work.Jp + j] = work.out_rotation[n, j, c]
 
 
 @kernel

@@ -60,7 +60,7 @@ class IkWork(NamedTuple):
     effector_flags: i4[E]
     effector_points: f4[ANY]
     """Where on its joint each is, the axis that aims, the share of its limb's length over which reach softens, and
-    nothing."""
+    how much the rest of the body makes up for what a soft limb lacks."""
     floor_nodes: i4[F]
     floor_points: f4[F, 3]
     translation: f4[N, J, 3]
@@ -104,10 +104,14 @@ class IkWork(NamedTuple):
     result: Out[f4[ANY]]
     energy: Out[f4[ANY]]
     """The sum of squares of the residuals, and the damping, `(2, 16)`."""
+    grown: Out[f4[ANY]]
+    """How much larger than at rest a pose is, where it is in another unit, `(16,)`."""
     unit: Out[f4[ANY]]
     """Metres of the pose in one length of the solver, per node: the scale above it, `(K, 16)`."""
     centre: int
     size: float
+    bones: float
+    """The lengths of all bones at rest, in sizes of the body."""
     damping: float
     turn_weight: float
     hips: float

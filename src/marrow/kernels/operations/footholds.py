@@ -3,7 +3,7 @@ the height of the pelvis over them.
 
 The ground is asked for below five points of a sole, where the foot stands or will come down: heel, ankle, both sides of the
 ball, tip of the toes. Between points that do not lie on one plane is an edge; the foot stands on what is highest, which is
-never more than a step away. While it swings, four more points are asked for: below heel and toes, and ahead of the toes.
+never more than a step away. While it swings, five more points are asked for: below heel, ball and toes, and ahead of the toes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from marrow.kernels.operations.spatial import UP, plus, turned, unit_or
 __all__ = ["LEG_VECTORS", "NO_GROUND", "PATH", "PROBES", "SUPPORT"]
 
 AHEAD, WAIT, SUPPORT, PATH = 1, 3, 4, 9
-PROBES, LEG_VECTORS = 9, 13
+PROBES, LEG_VECTORS = 10, 14
 """What a leg is told: whether it is down, how far ahead its foot lands (x, z) and in how many seconds of a body that does not
-travel by itself, and the heights of the ground: heel, ankle, ball (both sides), toes where it stands or lands; heel, toes and
-two places ahead of them where it is."""
-NEAR, FAR = (0.08, 0.08), (0.18, 0.2)
+travel by itself, and the heights of the ground: heel, ankle, ball (both sides), toes where it stands or lands; heel, toes,
+two places ahead of them, and ball where it is."""
+NEAR, FAR = (0.08, 0.05), (0.18, 0.2)
 """How far ahead of the toes the ground is asked for: metres, or this part of what is left of the way if that is more."""
 CLIMB = 0.6
 """How steeply a foot rises before something that is ahead of it."""
@@ -31,6 +31,8 @@ STEEP, BEND, SIDE = 1.0, 0.45, 0.6
 between both sides of the ball."""
 HEEL_ROOM = 1.2
 """The ground is asked for further behind the ball than the heel is, by this factor: it must come down clear of a step behind it."""
+HEEL_CLEAR = 0.12
+"""Where it swings it is asked for so much further behind the heel, likewise: the skin is round, and a step ends at once."""
 NOTHING, NO_GROUND = -1e9, 1e9
 LN2 = 0.6931471805599453
 CRITICAL = 1.6783469900166605
@@ -59,9 +61,8 @@ def between(a, b, part):
     return (a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1]), a[2] + part * (b[2] - a[2]))
 
 
-def heading(q, forward):
-    """Where a foot points, along the ground: x, z."""
-    f = turned(q, forward)
+def heading(f):
+    """Where a foot points that points along `f`, along the ground: x, z."""
     size = math.sqrt(f[0] * f[0] + f[2] * f[2])
     if size < 1e-3:
         return 0.0, 1.0
@@ -219,12 +220,14 @@ def above(height, plane, foot, slack):
     return height + min(ROOM * max(height - plane, 0.0), MOST_ROOM) - plane - foot - CLIMB * slack
 
 
-def hurdle(vectors, at, most, ground, heel, toe, x, z, further):
-    """How much higher a foot must be that swings over `ground` (a plane) and lands at x, z from here, so that heel and toes go over
-    what is there. It is `further` ahead than where the ground was asked for."""
+def hurdle(vectors, at, most, ground, heel, ball, toe, x, z, further):
+    """How much higher a foot must be that swings over `ground` (a plane) and lands at x, z from here, so that heel, ball and toes go
+    over what is there. It is `further` ahead than where the ground was asked for."""
     low, high = plane_height(ground, heel[0], heel[2]), plane_height(ground, toe[0], toe[2])
+    middle = plane_height(ground, ball[0], ball[2])
     near, far = max(looks(NEAR, x, z) - further, 0.0), max(looks(FAR, x, z) - further, 0.0)
     need = above(height_or_none(vectors[at], most), low, heel[1], 0.0)
+    need = max(need, above(height_or_none(vectors[at + 4], most), middle, ball[1], 0.0))
     need = max(need, above(height_or_none(vectors[at + 1], most), high, toe[1], 0.0))
     need = max(need, above(height_or_none(vectors[at + 2], most), high, toe[1], near))
     need = max(need, above(height_or_none(vectors[at + 3], most), high, toe[1], far))

@@ -84,10 +84,15 @@ too short, how far it is down therefore and how fast, how far the spine leans an
 
 QUICK = 0.1
 """Feet are lifted faster than they follow the ground: by this part of the half-life."""
+ARRIVES = 0.98
+"""A foot is on the level where it lands when so much of its way is done: it goes on a little after it has touched."""
 STEEPEST = 1.0
 """How steep what the pelvis follows at once may be."""
-SHORT_FOR = 0.8
+SHORT_FOR = 2.5
 """Seconds in which a leg that was too short is half forgotten."""
+FALL, FALL_BY = 0.75, 0.2
+"""How much lower than its footholds a pelvis is when a foot comes down below the other: this part of how far; and by which part of the
+way of that foot the spring is told."""
 
 
 def leg_numbers(work, legs):
@@ -127,6 +132,9 @@ LEG_SET = Constants(
     lean=number("how much of the slope the spine leans"),
     spine=joint("the joint that leans", none="none"),
     pitches=flag("whether the pelvis pitches with the ground, as it has legs ahead and behind"),
+    apart=flag(
+        "whether no leg hangs on another or on the spine: a pelvis that rises takes all along as they are"
+    ),
     upper=joint("where a leg begins", each="count"),
     mid=joint("where it bends", each="count"),
     tip=joint("its foot", each="count"),
@@ -220,9 +228,9 @@ def hold(kept, old, new, legs, k, vectors, down, p, q):
     kept[new + FOOT], kept[new + FOOT + 1], kept[new + FOOT + 2], kept[new + FOOT + 3] = q
 
 
-def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, toe):
-    """The plane that a foot is on whose ball, heel and toes are there and that points along `u`; keeps it at
-    `new`."""
+def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, toe, toe_up):
+    """The plane that a foot is on whose ball, heel and toes are there, that points along `u` and whose ball is `toe_up` higher than
+    its heel as it is pitched; keeps it at `new`."""
     header = legs.header
     dt, move = max(vectors[header + 1], 0.0), vector_at(vectors, header + 2)
     turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
@@ -259,7 +267,7 @@ def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, t
             home, leaves = at, lands
             if swinging:
                 home, leaves = carried(plane_at(kept, old + HOME), move, turn), vector_at(kept, old + LEFT)
-    part = progress(home, at, ball[0], ball[2]) if swinging else 1.0
+    part = min(progress(home, at, ball[0], ball[2]) / ARRIVES, 1.0) if swinging else 1.0
     eased = smooth_step(part)
     stands = between(leaves, lands, eased)
     x, z = ball[0] + stands[0] * u[0], ball[2] + stands[0] * u[1]
@@ -268,15 +276,18 @@ def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, t
     ground = (x, z, first + part * (plane_height(at, x, z) - first), n[0], n[1], n[2])
     # With nothing below its front a foot does not roll over the ball; with nothing below its back it comes down flat.
     flat = lands[2] * eased
-    if heel[1] > ball[1] - legs.rest[k]:
+    if toe_up < 0.0:
         flat = leaves[1] * (1.0 - smooth_step(min(8.0 * part, 1.0))) if swinging else lands[1]
     need, over = 0.0, 0.0
     if swinging:
         # Its toes or its heel come down where its pitch is taken away.
-        long, up = legs.sole[k][0], flat * (ball[1] - legs.rest[k] - heel[1])
+        long, up = legs.sole[k][0], flat * toe_up
         low_toe = (toe[0], toe[1] - max(up, 0.0) * (1.0 + legs.sole[k][2] / long), toe[2])
         low_heel = (heel[0], heel[1] + min(up, 0.0), heel[2])
-        need = hurdle(vectors, here + PATH, most, ground, low_heel, low_toe, lands_x, lands_z, stands[0])
+        under = (ball[0], ball[1] - legs.rest[k], ball[2])
+        need = hurdle(
+            vectors, here + PATH, most, ground, low_heel, under, low_toe, lands_x, lands_z, stands[0]
+        )
         over = need
     lift = need
     if known:
@@ -347,7 +358,7 @@ def fall_ahead(kept, at, legs):
         for k in range(2):
             here, other = at + LEG_STATE * k, at + LEG_STATE * (1 - k)
             if kept[here + SWINGS] > 0.0 and kept[other + SWINGS] == 0.0:
-                part = smooth_step(min(2.0 * kept[here + SWINGS], 1.0))
+                part = min(kept[here + SWINGS] / FALL_BY, 1.0)
                 fall = max(fall, part * (kept[other + TARGET + 2] - kept[here + TARGET + 2]))
     return fall
 
@@ -410,12 +421,17 @@ def run_legs(work, n, top, at, time, weight):
     # Where each foot should be, 16 numbers each: goal (3), turn (4), how far it may be from its hip; and goal (3) and turn (4) with
     # all of its pitch; and how far the worst one is too far away.
     root, u, short = (0.0, 0.0, 0.0), (0.0, 1.0), -1e9
+    # Behind them the frames of limbs, 33 each.
+    frames, rise = 16 * count, 0.0
+    has_frames = legs.apart != 0.0 and legs.pitches == 0.0 and frames + 33 * count <= 16 * Jp
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
         here, g = v + 3 + LEG_VECTORS * k, 16 * k
         f = limb_frames(rows, top, Jp, parents, upper, mid, tip)
         hip, knee, p = (f[0], f[1], f[2]), (f[3], f[4], f[5]), (f[6], f[7], f[8])
         q = (f[29], f[30], f[31], f[32])
+        if has_frames:
+            keep_frames(goals, frames + 33 * k, f)
         reach = max(
             length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee)))
         )
@@ -437,7 +453,9 @@ def run_legs(work, n, top, at, time, weight):
             pitched, pitch = goal, turn
             if what >= 4:
                 turned_q = multiplied(turn, q)
-                u = heading(turned_q, legs.forward[k])
+                forward = turned(turned_q, legs.forward[k])
+                u = heading(forward)
+                toe_up = legs.sole[k][0] * forward[1]
                 ball = plus(goal, turned(turned_q, legs.ball[k]))
                 if time < 1.0:
                     moved = minus(goal, p)
@@ -446,7 +464,7 @@ def run_legs(work, n, top, at, time, weight):
                     if swings(lands_x, lands_z):
                         toe = plus(model_point(rows, top, Jp, parents, legs.toes[k], legs.front[k]), moved)
                     heel = plus(goal, turned(turned_q, legs.back[k]))
-                    follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, toe)
+                    follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, toe, toe_up)
                 ground = plane_at(kept, new + GROUND)
                 tilt = shortest_turn(UP, (ground[3], ground[4], ground[5]), UP)
                 over = (goal[0] - ball[0], goal[1], goal[2] - ball[2])
@@ -454,13 +472,13 @@ def run_legs(work, n, top, at, time, weight):
                 pitched, pitch = plus(spot, turned(tilt, over)), multiplied(tilt, turn)
                 if kept[new + FLAT] > 0.0:
                     # Its pitch is taken away, about the ball where the heel is up, and else about the heel.
-                    heel = plus(goal, turned(turned_q, legs.back[k]))
-                    down = ball[1] - legs.rest[k] - heel[1]
-                    long = legs.sole[k][0]
-                    across = math.sqrt(max(long * long - down * down, 0.0))
-                    level = about((u[1], 0.0, -u[0]), kept[new + FLAT] * atan2(down, across))
-                    back = across if down > 0.0 else 0.0
-                    pivot = (-back * u[0], 0.0, -back * u[1])
+                    across = math.sqrt(max(1.0 - forward[1] * forward[1], 0.0))
+                    level = about((u[1], 0.0, -u[0]), kept[new + FLAT] * atan2(forward[1], across))
+                    under = legs.rest[k] * forward[1]
+                    pivot = (under * u[0], ball[1] - legs.rest[k] * across, under * u[1])
+                    if forward[1] > 0.0:
+                        heel = plus(goal, turned(turned_q, legs.back[k]))
+                        pivot = (heel[0] - ball[0], heel[1], heel[2] - ball[2])
                     over, turn = plus(pivot, turned(level, minus(over, pivot))), multiplied(level, turn)
                 goal = plus(spot, turned(tilt, over))
                 turn = multiplied(tilt, turn)
@@ -478,7 +496,6 @@ def run_legs(work, n, top, at, time, weight):
         short = max(short, hip[1] - goals[g + 9] - math.sqrt(max(reach * reach - x * x - z * z, 0.0)))
     pelvis = legs.pelvis
     if pelvis >= 0:
-        rise = 0.0
         if what >= 4 and memory >= 0:
             kept = work.memory[n]
             old, new = memory + 1 + LEG_STATE * count, memory + 1 + size + LEG_STATE * count
@@ -499,18 +516,21 @@ def run_legs(work, n, top, at, time, weight):
             elif legs.spine >= 0 and abs(lean) > 1e-6:
                 lean_joint(rows, top, Jp, parents, legs.spine, lean, u)
             if time < 1.0:
-                # Who walks is midway between two feet when one comes down.
-                short = max(short + rise, 0.5 * fall_ahead(kept, memory + 1 + size, legs))
-                follow_drop(kept, old, new, legs, vectors, max(short, 0.0))
-            rise -= weight * min(kept[new + DROP], legs.most_drop)
+                short = max(short + rise, FALL * fall_ahead(kept, memory + 1 + size, legs))
+                follow_drop(kept, old, new, legs, vectors, min(max(short, 0.0), legs.most_drop))
+            rise -= weight * kept[new + DROP]
         else:
             rise = -min(max(short, 0.0), weight * legs.most_drop)
-        if abs(rise) > 1e-6:
+        rise = rise if abs(rise) > 1e-6 else 0.0
+        if rise != 0.0:
             move_joint(rows, top, Jp, parents, pelvis, (0.0, rise, 0.0))
     for k in range(count):
         upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
         goal, g = vector_at(goals, 16 * k), 16 * k
-        f = limb_frames(rows, top, Jp, parents, upper, mid, tip)
+        if has_frames:
+            f = moved_frames(goals, frames + 33 * k, rise)
+        else:
+            f = limb_frames(rows, top, Jp, parents, upper, mid, tip)
         hip, p = (f[0], f[1], f[2]), (f[6], f[7], f[8])
         over_tip, q = (f[25], f[26], f[27], f[28]), (f[29], f[30], f[31], f[32])
         turn = (goals[g + 3], goals[g + 4], goals[g + 5], goals[g + 6])
@@ -529,12 +549,35 @@ def run_legs(work, n, top, at, time, weight):
             swinging = memory >= 0 and work.memory[n][memory + 1 + size + LEG_STATE * k + SWINGS] > 0.0
             if below > 0.0 and goal[1] < hip[1] and (swinging or x * u[0] + z * u[1] > 0.0):
                 goal = (goal[0], max(goal[1], hip[1] - math.sqrt(below)), goal[2])
+        turns = turn[0] != 0.0 or turn[1] != 0.0 or turn[2] != 0.0
         if length_of(minus(goal, p)) > 1e-6:
             over_tip = solve_framed(
-                rows, top, Jp, upper, mid, tip, f, goal, 0.0, math.pi, legs.stretch, True, legs.spare[k], False, UP, 1.0
+                rows, top, Jp, upper, mid, tip, f, goal, 0.0, math.pi, legs.stretch, not turns or weight < 1.0, legs.spare[k],
+                False, UP, 1.0,
             )  # fmt: skip
-        if turn[0] != 0.0 or turn[1] != 0.0 or turn[2] != 0.0:
+        if turns:
             put_rotation(rows, top, Jp, tip, multiplied(conjugated(over_tip), multiplied(turn, q)), weight)
+
+
+def keep_frames(kept, at, f):
+    """Keeps the frames of a limb at `at`."""
+    (
+        kept[at], kept[at + 1], kept[at + 2], kept[at + 3], kept[at + 4], kept[at + 5], kept[at + 6], kept[at + 7], kept[at + 8],
+        kept[at + 9], kept[at + 10], kept[at + 11], kept[at + 12], kept[at + 13], kept[at + 14], kept[at + 15], kept[at + 16],
+        kept[at + 17], kept[at + 18], kept[at + 19], kept[at + 20], kept[at + 21], kept[at + 22], kept[at + 23], kept[at + 24],
+        kept[at + 25], kept[at + 26], kept[at + 27], kept[at + 28], kept[at + 29], kept[at + 30], kept[at + 31], kept[at + 32],
+    ) = f  # fmt: skip
+
+
+def moved_frames(kept, at, rise):
+    """The frames of a limb that are kept at `at`, higher by `rise`."""
+    f = kept
+    return (
+        f[at], f[at + 1] + rise, f[at + 2], f[at + 3], f[at + 4] + rise, f[at + 5], f[at + 6], f[at + 7] + rise, f[at + 8],
+        f[at + 9], f[at + 10], f[at + 11], f[at + 12], f[at + 13], f[at + 14], f[at + 15], f[at + 16],
+        f[at + 17], f[at + 18], f[at + 19], f[at + 20], f[at + 21], f[at + 22], f[at + 23], f[at + 24],
+        f[at + 25], f[at + 26], f[at + 27], f[at + 28], f[at + 29], f[at + 30], f[at + 31], f[at + 32],
+    )  # fmt: skip
 
 
 def mixed(a, b, part):

@@ -199,10 +199,11 @@ def _support(
 
 
 def _hurdle(
-    leg: Leg, most: float, ground: Plane, heel: Array, toe: Array, far: float, further: float
+    leg: Leg, most: float, ground: Plane, heel: Array, ball: Array, toe: Array, far: float, further: float
 ) -> float:
     need = [0.0]
-    for height, point, look in zip(leg.heights[5:], (heel, toe, toe, toe), (None, None, f.NEAR, f.FAR)):
+    points = (heel, toe, toe, toe, ball)
+    for height, point, look in zip(leg.heights[5:], points, (None, None, f.NEAR, f.FAR, None)):
         if not np.isfinite(height) or abs(height) > most:
             continue
         plane = ground.height(point[0], point[2])
@@ -212,7 +213,9 @@ def _hurdle(
     return max(need)
 
 
-def _follow(s: LegSet, leg: Leg, root: Array, ball: Array, u: Array, heel: Array, toe: Array) -> None:
+def _follow(
+    s: LegSet, leg: Leg, root: Array, ball: Array, u: Array, heel: Array, toe: Array, toe_up: float
+) -> None:
     from marrow.kernels.operations.legs import QUICK
 
     lands = leg.lands.copy()
@@ -259,14 +262,14 @@ def _follow(s: LegSet, leg: Leg, root: Array, ball: Array, u: Array, heel: Array
     ground = Plane(
         np.array([spot[0], height, spot[2]]), unit(home.normal + _eased(part) * (at.normal - home.normal))
     )
-    toe_up = ball[1] - leg.rest - heel[1]
     flat = stands[2] * _eased(part)
     if toe_up < 0:
         flat = leaves[1] * (1 - _eased(8 * part)) if swings else stands[1]
     need = over = 0.0
     if swings:
         lower = toe - UP * flat * max(toe_up, 0.0) * (1 + leg.sole[2] / leg.sole[0])
-        need = over = _hurdle(leg, most, ground, heel + UP * flat * min(toe_up, 0.0), lower, far, mix[0])
+        raised = heel + UP * flat * min(toe_up, 0.0)
+        need = over = _hurdle(leg, most, ground, raised, ball - UP * leg.rest, lower, far, mix[0])
     lift = need
     if known:
         fades = 1 - _eased(4 * part - 3)
@@ -332,13 +335,14 @@ def _follow_footholds(s: LegSet, root: Array, u: Array, leg: float) -> None:
 
 
 def _follow_drop(s: LegSet, short: float) -> None:
-    from marrow.kernels.operations.legs import SHORT_FOR
+    from marrow.kernels.operations.legs import FALL, FALL_BY, SHORT_FOR
 
     if len(s.legs) == 2:
         for one, other in (s.legs, s.legs[::-1]):
             if one.now["swings"] > 0 and other.now["swings"] == 0:
                 falls = other.now["target"].point[1] - one.now["target"].point[1]
-                short = max(short, 0.5 * _eased(2 * one.now["swings"]) * falls)
+                short = max(short, FALL * min(one.now["swings"] / FALL_BY, 1.0) * falls)
+    short = min(short, s.most_drop)
     drop, drops = short, 0.0
     if s.before:
         short = max(short, s.before["short"] * _left(s.dt, SHORT_FOR))
@@ -347,14 +351,14 @@ def _follow_drop(s: LegSet, short: float) -> None:
     s.now |= {"short": short, "drop": drop, "drops": drops}
 
 
-def _levelled(leg: Leg, over: Array, u: Array, down: float) -> tuple[Array, Array]:
-    """The ankle over the ground below the ball, and the rotation, that take away the pitch of a foot."""
-    across = float(np.sqrt(max(leg.sole[0] ** 2 - down**2, 0.0)))
-    turn = quaternion.from_axis_angle(
-        np.array([u[2], 0, -u[0]]), np.array(leg.now["flat"] * np.arctan2(down, across))
-    )
-    pivot = -u * (across if down > 0 else 0.0)
-    return pivot + quaternion.rotate(turn, over - pivot), turn
+def _levelled(
+    leg: Leg, ankle: Array, ball: Array, heel: Array, u: Array, pitch: float
+) -> tuple[Array, Array]:
+    """Where the ankle of a foot is and how it is turned whose pitch is taken away: about its heel where its toes are up, and
+    else about the sole below its ball."""
+    turn = quaternion.from_axis_angle(np.array([u[2], 0, -u[0]]), np.array(leg.now["flat"] * pitch))
+    pivot = heel if pitch > 0 else ball + leg.rest * (np.sin(pitch) * u - np.cos(pitch) * UP)
+    return pivot + quaternion.rotate(turn, ankle - pivot), turn
 
 
 def reference_legs(
@@ -386,18 +390,21 @@ def reference_legs(
         straight, pitch = goal, turn
         if s.what & 4:
             mine = quaternion.multiply(turn, q)
-            u = unit(quaternion.rotate(mine, leg.forward) * [1, 0, 1])
+            points = quaternion.rotate(mine, leg.forward)
+            u = unit(points * [1, 0, 1])
+            pitched_by = float(np.arcsin(np.clip(points[1], -1, 1)))
             ball, heel = (goal + quaternion.rotate(mine, v) for v in (leg.ball, leg.back))
             if time < 1:
                 toe = places[leg.toes] + linear[leg.toes] @ leg.front + goal - p
-                _follow(s, leg, root, ball, u, heel, toe)
+                _follow(s, leg, root, ball, u, heel, toe, leg.sole[0] * points[1])
             ground = leg.now["ground"]
             tilt = quaternion.between(UP, ground.normal)
             # The foot as it stands on the plane y = 0, on the plane of the ground.
             over = goal - ball * [1, 0, 1]
             straight, pitch = ground.point + quaternion.rotate(tilt, over), quaternion.multiply(tilt, turn)
             if leg.now["flat"] > 0:
-                over, level = _levelled(leg, over, u, ball[1] - leg.rest - heel[1])
+                ankle, level = _levelled(leg, goal, ball, heel, u, pitched_by)
+                over = ankle - ball * [1, 0, 1]
                 turn = quaternion.multiply(level, turn)
             goal, turn = ground.point + quaternion.rotate(tilt, over), quaternion.multiply(tilt, turn)
         goals.append(p + weight * (goal - p))
@@ -432,7 +439,7 @@ def reference_legs(
             places = model_frames(rows, parents)[0]
         if time < 1:
             _follow_drop(s, short(rise))
-        rise -= weight * min(s.now["drop"], s.most_drop)
+        rise -= weight * s.now["drop"]
     else:
         rise = -min(short(0.0), weight * s.most_drop)
     if s.pelvis >= 0:

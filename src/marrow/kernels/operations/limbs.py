@@ -20,6 +20,7 @@ from marrow.kernels.language.constants import Constants, column, count, flag, jo
 from marrow.kernels.language.elementary import atan2, cos
 from marrow.kernels.operations.record import Array, Operation, ReferenceWorld, Rows
 from marrow.kernels.operations.spatial import (
+    UP,
     about,
     across,
     conjugated,
@@ -137,9 +138,12 @@ def ready_states(kept, at, size, stamp):
     not depend on who looked before."""
     if kept[at] != stamp:
         gap = stamp - kept[at]
-        follows = kept[at] > 0.0 and (gap == 1.0 or gap == 2.0 - ROUND)
-        for k in range(size):
-            kept[at + 1 + k] = kept[at + 1 + size + k] if follows else 0.0
+        if kept[at] > 0.0 and (gap == 1.0 or gap == 2.0 - ROUND):
+            for k in range(size):
+                kept[at + 1 + k] = kept[at + 1 + size + k]
+        else:
+            for k in range(size):
+                kept[at + 1 + k] = 0.0
         kept[at] = stamp
 
 
@@ -247,21 +251,22 @@ def solve_framed(rows, top, Jp, upper, mid, tip, frames, goal, least, most, stre
     e1, e2 = unit_or(minus(b, a), (0.0, 1.0, 0.0)), unit_or(minus(c, b), (0.0, 1.0, 0.0))
     line = unit_or(minus(c, a), e1)
     # The plane it bends in now; a straight limb bends the way it was built to.
-    spare = turned(q_upper, spare)
-    spare = unit_or(across(spare, line), perpendicular(line))
     bow = across(minus(b, a), line)
-    bent = length_of(bow) > 1e-4 * l1
-    bow = unit_or(bow, spare) if bent else spare
-    normal = (
-        unit_or(crossed(e1, e2), crossed(line, bow))
-        if bent
-        else unit_or(crossed(e1, spare), perpendicular(e1))
-    )
+    if length_of(bow) > 1e-4 * l1:
+        bow = unit_or(bow, UP)
+        normal = unit_or(crossed(e1, e2), crossed(line, bow))
+    else:
+        bow = across(turned(q_upper, spare), line)
+        bow = unit_or(bow, UP) if length_of(bow) > 1e-9 else perpendicular(line)
+        normal = unit_or(crossed(e1, bow), perpendicular(e1))
     if dotted(normal, crossed(line, bow)) > 0.0:
         normal = (-normal[0], -normal[1], -normal[2])
     # How far it may reach, given how far it may bend.
-    longest = math.sqrt(max(l1 * l1 + l2 * l2 + 2 * l1 * l2 * cos(least), 0.0))
-    shortest = math.sqrt(max(l1 * l1 + l2 * l2 + 2 * l1 * l2 * cos(most), 0.0))
+    longest, shortest = l1 + l2, abs(l1 - l2)
+    if least > 0.0:
+        longest = math.sqrt(max(l1 * l1 + l2 * l2 + 2 * l1 * l2 * cos(least), 0.0))
+    if most < math.pi:
+        shortest = math.sqrt(max(l1 * l1 + l2 * l2 + 2 * l1 * l2 * cos(most), 0.0))
     way = minus(goal, a)
     distance = length_of(way)
     u = unit_or(way, line)
@@ -276,7 +281,8 @@ def solve_framed(rows, top, Jp, upper, mid, tip, frames, goal, least, most, stre
         pole = turned(shortest_turn(line, u, normal), bow)
     elif not math.isfinite(pole[0] + pole[1] + pole[2]):
         return over_tip
-    p = unit_or(across(pole, u), perpendicular(u))
+    p = across(pole, u)
+    p = unit_or(p, UP) if length_of(p) > 1e-9 else perpendicular(u)
     cosine = (l1 * l1 + distance * distance - l2 * l2) / (2.0 * l1 * distance) if distance > 1e-9 else 0.0
     cosine = min(max(cosine, -1.0), 1.0)
     sine = math.sqrt(1.0 - cosine * cosine)
@@ -287,7 +293,8 @@ def solve_framed(rows, top, Jp, upper, mid, tip, frames, goal, least, most, stre
     new_normal = crossed(p, u)
     g1, g2 = unit_or(elbow, u), unit_or(minus(hand, elbow), u)
     first = frame_turn(e1, normal, g1, new_normal)
-    second = frame_turn(unit_or(turned(first, e2), e2), new_normal, g2, new_normal)
+    # Both are in the plane that it bends in.
+    second = shortest_turn(unit_or(turned(first, e2), e2), g2, new_normal)
     both = multiplied(second, first)
     before_mid, before_tip = multiplied(first, over_mid), multiplied(both, over_tip)
     put_rotation(rows, top, Jp, upper, multiplied(conjugated(above), multiplied(first, q_upper)), weight)

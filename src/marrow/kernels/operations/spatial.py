@@ -93,15 +93,26 @@ def shortest_turn(a, b, n):
     return (c[0] / size, c[1] / size, c[2] / size, w / size)
 
 
+def half_turn(sine, cosine):
+    """Sine and cosine of half of an angle, which may be given with any factor; no turn where both are zero."""
+    size = math.sqrt(sine * sine + cosine * cosine)
+    s, c = sine, size + cosine
+    if cosine < 0.0:
+        # The other way round, where that difference would be inexact.
+        s, c = size - cosine if sine >= 0.0 else cosine - size, abs(sine)
+    size = math.sqrt(s * s + c * c)
+    if size < 1e-30:
+        return 0.0, 1.0
+    return s / size, c / size
+
+
 def frame_turn(a, n, b, m):
     """The rotation that brings the unit vectors `a` to `b` and `n` to `m`, where each pair is perpendicular."""
     # The shortest turn from a to b, then about b what n still lacks.
     swing = shortest_turn(a, b, n)
     k = turned(swing, n)
-    sine, cosine = dotted(crossed(k, m), b), dotted(k, m)
-    half = 0.5 * atan2(sine, cosine)
-    s = sin(half)
-    return multiplied((s * b[0], s * b[1], s * b[2], cos(half)), swing)
+    s, c = half_turn(dotted(crossed(k, m), b), dotted(k, m))
+    return multiplied((s * b[0], s * b[1], s * b[2], c), swing)
 
 
 def local_rotation(rows, top, Jp, j):
@@ -117,9 +128,16 @@ def local_rotation(rows, top, Jp, j):
 
 def put_rotation(rows, top, Jp, j, q, weight):
     """Turns a joint `weight` of the way to `q`."""
+    at = top + 3 * Jp + j
+    if weight == 1.0:
+        side = rows[at] * q[0] + rows[at + Jp] * q[1] + rows[at + 2 * Jp] * q[2] + rows[at + 3 * Jp] * q[3]
+        side = 1.0 if side >= 0.0 else -1.0
+        rows[at], rows[at + Jp] = side * q[0], side * q[1]
+        rows[at + 2 * Jp], rows[at + 3 * Jp] = side * q[2], side * q[3]
+        return
     old = local_rotation(rows, top, Jp, j)
     side = weight if old[0] * q[0] + old[1] * q[1] + old[2] * q[2] + old[3] * q[3] >= 0.0 else -weight
-    keep, at = 1.0 - weight, top + 3 * Jp + j
+    keep = 1.0 - weight
     rows[at], rows[at + Jp] = keep * old[0] + side * q[0], keep * old[1] + side * q[1]
     rows[at + 2 * Jp], rows[at + 3 * Jp] = keep * old[2] + side * q[2], keep * old[3] + side * q[3]
 

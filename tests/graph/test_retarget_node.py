@@ -1,0 +1,186 @@
+"""`Retarget`: the poses of another animator on this one's body, blended before they are retargeted."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import marrow as mw
+from builders import rotations
+from marrow.errors import ValidationError, WrongTypeError
+from marrow.graph import (
+    BlendSpace1D,
+    FootLock,
+    Graph,
+    LayerBlend,
+    Parameter,
+    Retarget,
+    RootMotion,
+    Switch,
+)
+from marrow.graph.description import from_json, to_json
+from marrow.math import affine, quaternion, transform
+
+STEP = 1 / 30
+MIX = Graph(
+    RootMotion(BlendSpace1D.of("speed", {1.25: "walk", 3.6: "run"})),
+    {"speed": Parameter(range=(1.25, 3.6), default=1.25)},
+)
+
+
+@pytest.fixture(scope="module")
+def hero() -> mw.Character:
+    return mw.samples.mannequin()
+
+
+@pytest.fixture(scope="module")
+def other(hero: mw.Character) -> mw.Character:
+    """The same body half as large again, its joints called otherwise and with other axes."""
+    old = hero.skeleton
+    turn = transform.compose(
+        np.zeros((len(old), 3)), rotations(np.random.default_rng(5), (len(old),)), np.ones((len(old), 3))
+    )
+    model = affine.multiply(old.rest_model.astype(np.float64), turn)
+    model[..., 3] *= 1.5
+    local = model.copy()
+    for j, p in enumerate(old.parents.tolist()):
+        if p >= 0:
+            local[j] = affine.multiply(affine.invert(model[p]), model[j])
+    rest = mw.Pose(*(a.astype(np.float32) for a in transform.decompose(local)))
+    return mw.Character(mw.Skeleton(tuple(f"big:{n}" for n in old.names), old.parents, rest), name="big")
+
+
+def pair(hero, other, count=None, root=None, **options):
+    root = Retarget("lead") if root is None else root
+    lead = mw.Animator(hero, MIX, count=count)
+    return lead, mw.Animator(other, Graph(root, **options), count=count, sources={"lead": lead})
+
+
+def test_it_shows_the_mix_of_the_source_on_another_body(hero: mw.Character, other: mw.Character) -> None:
+    lead, big = pair(hero, other, count=3)
+    lead["speed"] = [1.25, 2.4, 3.6]
+    for _ in range(7):
+        lead.update(STEP)
+        big.update(STEP)
+    theirs = lead.model_matrices[..., 3] * 1.5
+    assert np.abs(big.model_matrices[..., 3] - theirs).max() < 5e-4
+    tool = mw.Retargeter(hero, other)
+    assert np.allclose(big.pose.rotation, tool.retarget_pose(lead.pose).rotation, atol=3e-7)
+
+
+def test_crowds_have_the_bits_of_single_ones(hero: mw.Character, other: mw.Character) -> None:
+    speeds = np.linspace(1.25, 3.6, 21)
+    lead, crowd = pair(hero, other, count=21, root=RootMotion(FootLock(Retarget("lead"))))
+    lead["speed"] = speeds
+    alone = []
+    for k in (0, 8, 20):
+        first, second = pair(hero, other, root=RootMotion(FootLock(Retarget("lead"))))
+        first["speed"] = float(speeds[k])
+        alone.append((k, first, second))
+    for _ in range(5):
+        for animator in (lead, crowd, *(a for _, *both in alone for a in both)):
+            animator.update(STEP)
+            _ = animator.pose
+    for k, _, one in alone:
+        assert np.array_equal(one.pose.rotation, crowd.pose.rotation[k])
+        assert np.array_equal(one.matrices, crowd.matrices[k])
+        assert np.array_equal(one.root.translation, crowd.root.translation[k])
+
+
+def test_instances_go_where_the_source_goes_for_their_size(hero: mw.Character, other: mw.Character) -> None:
+    lead, big = pair(hero, other, root=RootMotion(Retarget("lead")))
+    big.root.set((5.0, 0.0, 0.0), facing=(1.0, 0.0, 0.0))
+    for _ in range(30):
+        lead.update(STEP)
+        big.update(STEP)
+    way = lead.root.translation
+    assert way[2] > 0.5
+    turned = quaternion.rotate(big.root.rotation, way * 1.5)
+    assert np.allclose(big.root.translation, turned + np.array([5.0, 0.0, 0.0]), atol=2e-3)
+    assert np.allclose(big.root.motion.translation, lead.root.motion.translation * 1.5, atol=1e-4)
+    big.update(STEP)  # the source stood still
+    assert np.allclose(big.root.motion.translation, 0.0)
+    lead, still = pair(hero, other)
+    lead.update(STEP)
+    still.update(STEP)
+    assert not still.root.translation.any()
+
+
+def test_one_source_leads_all(hero: mw.Character, other: mw.Character) -> None:
+    lead = mw.Animator(hero)
+    lead.play("wave")
+    crowd = mw.Animator(other, Graph(Retarget("lead")), count=4, sources={"lead": lead})
+    lead.update(0.4)
+    crowd.update(0.4)
+    assert np.array_equal(crowd.pose.rotation[0], crowd.pose.rotation[3])
+    crowd.instances.add(2)
+    lead.update(0.1)
+    crowd.update(0.1)
+    assert crowd.pose.rotation.shape[0] == 6
+
+
+def test_the_same_body_gets_a_copy(hero: mw.Character) -> None:
+    lead, twin = pair(hero, hero)
+    lead.update(0.3)
+    twin.update(0.3)
+    assert np.allclose(twin.pose.rotation, lead.pose.rotation, atol=3e-7)  # made unit once more
+    assert np.array_equal(twin.pose.translation, lead.pose.translation)
+
+
+def test_it_is_one_motion_among_others(hero: mw.Character) -> None:
+    """Under a layer, behind a switch; the graph reads and writes it, a copy and a new graph keep its source."""
+    root = LayerBlend(
+        Switch("which", ("idle", Retarget("lead"))), "wave", joints=("spine_01",), weight="wave"
+    )
+    lead, twin = pair(
+        hero, hero, root=root, parameters={"which": Parameter(default=1.0), "wave": Parameter()}
+    )
+    lead.update(0.3)
+    twin.update(0.3)
+    assert np.allclose(twin.pose.rotation, lead.pose.rotation, atol=1e-6)
+    assert copy.copy(twin).pose == twin.pose
+    again = from_json(to_json(twin.graph))
+    twin.replace_graph(again, seconds=0.0)
+    twin.update(0.0)
+    assert np.allclose(twin.pose.rotation, lead.pose.rotation, atol=1e-6)
+
+
+def test_what_does_not_go_is_told(hero: mw.Character, other: mw.Character) -> None:
+    lead = mw.Animator(hero, MIX, count=3)
+    graph = Graph(Retarget("lead"))
+    with pytest.raises(
+        ValidationError, match=r"root: the graph shows the poses of 'lead': give that animator"
+    ):
+        mw.Animator(other, graph)
+    with pytest.raises(WrongTypeError, match="'lead' must be an Animator, got Character"):
+        mw.Animator(other, graph, sources={"lead": hero})  # type: ignore[dict-item]
+    with pytest.raises(ValidationError, match="no node of the graph shows 'led'"):
+        mw.Animator(other, graph, sources={"lead": mw.Animator(hero), "led": lead})
+    with pytest.raises(ValidationError, match="has 3 instances, and there are 2 to follow"):
+        mw.Animator(other, graph, count=2, sources={"lead": lead})
+    with pytest.raises(ValidationError, match="four legs"):
+        mw.Animator(mw.samples.load("lizard"), graph, sources={"lead": mw.Animator(hero)})
+    with pytest.raises(ValidationError, match="travel=False"):
+        mw.Animator(hero, Graph(RootMotion(Switch("w", ("idle", Retarget("lead")))), {"w": Parameter()}))
+    with pytest.raises(ValidationError, match=r"root\.source: expected the name"):
+        mw.Animator(hero, Graph(Retarget("")))
+    crowd = mw.Animator(other, graph, count=3, sources={"lead": lead})
+    crowd.instances.add(1)
+    crowd.update(STEP)
+    with pytest.raises(ValidationError, match="has 3 instances, and there are 4 to follow"):
+        crowd.model_matrices  # noqa: B018
+
+
+def test_the_profile_beside_the_body_counts(hero: mw.Character, tmp_path) -> None:
+    mw.save(hero.replace(clips=(), reduced=()), tmp_path / "body.glb")
+    mw.RetargetProfile(chains={"left_arm": mw.motion.ChainProfile(fk=0.0)}).save(
+        tmp_path / "body.retarget.json"
+    )
+    body = mw.load(tmp_path / "body.glb")
+    lead, twin = pair(hero, body)
+    lead.update(0.3)
+    twin.update(0.3)
+    arm = body.skeleton.index("upperarm_l")
+    assert quaternion.angle(twin.pose.rotation[arm], body.skeleton.rest.rotation[arm]) < 1e-3
