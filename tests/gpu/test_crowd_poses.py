@@ -22,6 +22,7 @@ from marrow.graph import (
     Graph,
     IKEffector,
     Parameter,
+    Retarget,
     RootMotion,
     State,
     StateMachine,
@@ -304,6 +305,16 @@ def test_feet_stand_on_ground_that_is_asked_for_on_the_cpu(device):
             who.update(1 / 30)
         agree(crowd.matrices, cpu.matrices)
     assert np.abs(crowd.matrices - flat.matrices).max() > 0.05
+
+
+def test_poses_of_another_animator_are_shown(device):
+    """They are retargeted on the CPU, and go on on the GPU."""
+    source, target = operations.World(1).character, operations.World(1).character
+    lead = mw.Animator(source, Graph(ClipNode(next(iter(source.clips)))), count=3)
+    lead.update(0.1)
+    graph = Graph(Retarget("lead"))
+    cpu, mine = (mw.Animator(target, graph, count=3, sources={"lead": lead}) for _ in range(2))
+    go_on(cpu, mine, gpu.Crowd(mine, device=device))
 
 
 def test_full_body_ik_goes_on_from_where_it_was(device):

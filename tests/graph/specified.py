@@ -12,7 +12,7 @@ from marrow.kernels.operations.limbs import CHAIN, LIMB, Limb, LookChain
 from marrow.kernels.operations.mirroring import MIRROR_MAP, Mirrored
 from marrow.kernels.operations.model_additive import REFERENCE, Compared
 
-NOT_READ = ("legs",)
+NOT_READ = ("legs", "springs")
 """Operations that go on from an update before, in a form of their own: `tests/kernels` has them."""
 
 

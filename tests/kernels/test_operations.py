@@ -14,6 +14,7 @@ from compiling import watch
 from marrow.animation import ClipBank
 from marrow.errors import MarrowError
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals
+from marrow.graph.spring_plan import plan_springs
 from marrow.kernels import pose_programs as kernel
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS, ReferenceWorld, codes, run_reference
@@ -24,6 +25,8 @@ from marrow.kernels.operations.limbs import CHAIN, HEADER, LIMB, Limb, LookChain
 from marrow.kernels.operations.mirroring import MIRROR_MAP, Mirrored
 from marrow.kernels.operations.model_additive import REFERENCE, Compared
 from marrow.kernels.operations.record import Argument
+from marrow.kernels.operations.springs import SPRING_SET
+from marrow.kernels.operations.springs_reference import Springs, SwingingJoint, TouchedCollider
 from marrow.math import quaternion
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -156,6 +159,7 @@ class World:
             morphs=[*morphs, *padding],
         )
         self.constants(PROFILE, (self.bank.layout.size, 3), memory=self.bank.layout.size, mask=3)
+        self.set_springs(bones)
 
     def constants(self, record, reference, **fields):
         """Constants for the kernel, and the same as the reference has them."""
@@ -183,7 +187,7 @@ class World:
         feet = self.rng.normal(size=(2, 6)).astype(np.float32)
         ends = (0.2 * self.rng.normal(size=(2, 9))).astype(np.float32)
         soles, wide = np.float32([[0.19, 0.12, 0.08], [0.3, 0.1, 0.12]]), np.float32([0.04, 0.05])
-        told = goal[18:].reshape(2, LEG_VECTORS)
+        told = goal[18 : 18 + 2 * LEG_VECTORS].reshape(2, LEG_VECTORS)
         legs = [
             Leg(joints[k], feet[k, :3].astype(float), feet[k, 3:].astype(float), 0.125, np.array([0.25, -0.5]),
                 *ends[k, :6].astype(float).reshape(2, 3), soles[k].astype(float), float(wide[k]), joints[k][2],
@@ -249,6 +253,27 @@ class World:
             toes=tip,
             front=ends[:, 6:],
         )
+
+    def set_springs(self, bones):
+        """Joints that swing here and there, one in the frame of another."""
+        joints = [
+            SwingingJoint(
+                j, self.rng.normal(size=3), bones.rest.rotation[j].astype(float), center=center, hits=(0, 1)
+            )
+            for j, center in ((2, -1), (5, 0), (8, -1))
+        ]
+        colliders = [
+            TouchedCollider(0, np.zeros(3), np.array([0, 0.5, 0]), 0.2),
+            TouchedCollider(1, np.ones(3), np.array([0, 1.0, 0]), plane=True),
+        ]
+        plan = plan_springs(bones, joints, colliders)
+        header, kept = self.vectors.shape[1], self.memory.shape[1]
+        told = np.concatenate([np.zeros(HEADER), np.eye(3).ravel(), [0.1, 0.2, 0.3]])
+        self.vectors = np.concatenate([self.vectors, told[None].astype(np.float32)], axis=1)
+        self.memory = np.concatenate([self.memory, np.zeros((1, plan.kept), np.float32)], axis=1)
+        reference = Springs(list(plan.joints), list(plan.colliders))
+        fields = {"memory": kept, "header": header, "vectors": header + HEADER, **plan.fields}
+        self.constants(SPRING_SET, reference, **fields)
 
     def set_mirror(self, bones):
         """Joints change places at random, with constants at random: the operation does not ask what they mean."""
@@ -436,7 +461,7 @@ FAR = 10**6
 BROKEN = [
     ("REACH", {"tip": 99}),
     ("REACH", {"mid": -2}),
-    ("REACH", {"vectors": 60}),
+    ("REACH", {"vectors": 90}),
     ("REACH", {"space": 99}),
     ("LOOK", {"count": 9}),
     ("LOOK", {"count": 0}),
@@ -444,7 +469,7 @@ BROKEN = [
     ("LOOK", {"space": 99}),
     ("LOOK", {"memory": FAR}),
     ("LOOK", {"memory": 0, "header": 99}),
-    ("TURN", {"vectors": 60}),
+    ("TURN", {"vectors": 90}),
     ("LEGS", {"tip": (3, 99)}),
     ("LEGS", {"memory": -1, "what": 2}),
     ("LEGS", {"pelvis": 99}),
@@ -455,6 +480,12 @@ BROKEN = [
     ("ADD_MODEL", {"mask": 99}),
     ("INERTIA_PROFILE", {"memory": FAR}),
     ("INERTIA_PROFILE", {"mask": 99}),
+    ("SPRINGS", {"memory": FAR}),
+    ("SPRINGS", {"vectors": 80}),
+    ("SPRINGS", {"inputs": -1}),
+    ("SPRINGS", {"needs": 0}),
+    ("SPRINGS", {"hit": [7] * 2}),
+    ("SPRINGS", {"lane_parent": [99] * 16}),
 ]
 
 

@@ -19,6 +19,7 @@ from marrow.motion import Retargeter, foot_planting
 from marrow.motion.foot_ik import BentLimb
 from marrow.motion.foot_planting import PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest, model_rotation
+from marrow.motion.soles import with_balls
 
 SAME = {n: n for n in rigs.PARTS}
 BONES = np.array([0.52, 0.5, 0.5, 0.51])
@@ -247,3 +248,18 @@ def test_skin_that_sinks_fails_a_limit_and_says_when(
     assert "skin" in capsys.readouterr().out
     assert run([*call, "--no-contacts"]) != 0
     assert re.search(r"sink is 0\.0\d+ at \d\.\d\d s, more than 0\.01", capsys.readouterr().err)
+
+
+def test_feet_without_toes_have_balls_where_their_skin_is() -> None:
+    """Of the mannequin, whose toe joints are forgotten: within 6 cm of where those are, as high as its heels."""
+    hero = mw.samples.mannequin()
+    tool = Retargeter(hero, rigs.body(SAME, place=wide_hips, root="root"))
+    known, chains = tool.feet_s, tool.chains("source")
+    lost = replace(known, offset=known.offset[:, [0, 0]], rest=known.rest * 0, ball=known.ball * 0)
+    found = with_balls(lost, tool.soles_s, hero.skeleton, chains, tool.rest_s)
+    rest = hero.skeleton.rest_model.astype(float)
+    for k, side in enumerate(("left", "right")):
+        turn = rest[chains[f"{side}_leg"][2], :, :3]
+        ball, wanted, heel = (turn @ v for v in (found.offset[k, 1], known.offset[k, 1], known.offset[k, 0]))
+        assert np.linalg.norm((ball - wanted)[[0, 2]]) < 0.06 and abs(ball[1] - heel[1]) < 0.01
+    assert with_balls(known, tool.soles_s, hero.skeleton, chains, tool.rest_s) is known, "toes say it better"

@@ -20,6 +20,14 @@ def hero() -> mw.Character:
     return mw.samples.mannequin()
 
 
+def _longer(skeleton: mw.Skeleton, joints: dict[str, float]) -> mw.Skeleton:
+    """Joints that many times as far from those they hang from."""
+    offsets = skeleton.rest.translation.copy()
+    for name, factor in joints.items():
+        offsets[skeleton.index(name)] *= factor
+    return rigs.resting_in(skeleton, skeleton.rest.replace(translation=offsets))
+
+
 def bodies(hero: mw.Character) -> dict[str, mw.Character]:
     rng = np.random.default_rng(3)
     plain = hero.replace(clips=(), reduced=())
@@ -29,6 +37,7 @@ def bodies(hero: mw.Character) -> dict[str, mw.Character]:
         "renamed": rigs.renamed(plain, lambda n: f"rig:{n}"),
         "centimetres": rigs.centimetres(plain),
         "turned round": mw.Character(rigs.facing(plain, np.array([0.0, 1.0, 0.0, 0.0]))),
+        "longer legs": mw.Character(_longer(plain.skeleton, {"calf_l": 1.3, "calf_r": 1.3, "hand_l": 0.8})),
         "biped": mw.Character(rigs.body(FAMILIES["biped"])),
         "mixamo": mw.Character(rigs.body(FAMILIES["mixamo"])),
         "itself": plain,
@@ -38,7 +47,17 @@ def bodies(hero: mw.Character) -> dict[str, mw.Character]:
 @pytest.mark.parametrize("name", ["walk", "wave"])
 @pytest.mark.parametrize(
     "body",
-    ["other axes", "re-ordered", "renamed", "centimetres", "turned round", "biped", "mixamo", "itself"],
+    [
+        "other axes",
+        "re-ordered",
+        "renamed",
+        "centimetres",
+        "turned round",
+        "longer legs",
+        "biped",
+        "mixamo",
+        "itself",
+    ],
 )
 def test_a_pose_is_what_the_clip_is_at_that_moment(hero: mw.Character, body: str, name: str) -> None:
     target = bodies(hero)[body]
@@ -49,6 +68,18 @@ def test_a_pose_is_what_the_clip_is_at_that_moment(hero: mw.Character, body: str
     here = target.skeleton.to_model(made)
     assert np.abs(here[..., 3] - there[..., 3]).max() < 2e-4
     assert np.abs(here - there)[..., :3].max() < 2e-3
+
+
+def test_animals_go_as_their_clips_go() -> None:
+    lizard = mw.samples.load("lizard")
+    other = rigs.renamed(
+        rigs.other_axes(lizard.replace(clips=(), reduced=()), np.random.default_rng(4)), lambda n: f"rig:{n}"
+    )
+    clip = lizard.clips[0]
+    times = np.linspace(0.0, clip.duration, 9)
+    here = other.skeleton.to_model(Retargeter(lizard, other).retarget_pose(clip.sample(times)))
+    made = mw.retarget(clip, other, source=lizard, contacts=False)
+    assert np.abs(here - other.skeleton.to_model(made.sample(times))).max() < 1e-3
 
 
 def test_many_poses_have_the_bits_of_single_ones(hero: mw.Character) -> None:

@@ -6,9 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+import rigs
 
 import marrow as mw
 from marrow.graph import ClipNode, Graph, RootMotion
+from marrow.motion import Retargeter
 from marrow.motion.contacts import clip_contacts
 from marrow.motion.frames import frame_times
 
@@ -92,3 +94,20 @@ def test_travel_goes_on_the_joint_that_root_motion_takes_it_from(hero: mw.Charac
     for _ in range(30):
         walker.update(1 / 60)
     np.testing.assert_allclose(walker.root.translation, (0, 0, 0.6), atol=0.01)
+
+
+@pytest.mark.parametrize("name", ["walk", "run"])
+def test_a_walk_in_place_is_planted_and_judged_on_the_ground_that_passes(
+    hero: mw.Character, name: str
+) -> None:
+    """On legs that are wider apart with other shins: hardly a slide, as of the clip that travels."""
+    bones = rigs.body(
+        {n: n for n in rigs.PARTS},
+        place=lambda n, p: p - [0, 0.06, 0] if n.startswith("calf") else p,
+        root="root",
+    )
+    tool = Retargeter(hero.skeleton, bones)
+    clip = hero.clips[name].in_place()
+    quality = tool.quality(clip, tool.retarget(clip))
+    assert quality is not None and quality.source.skate < 0.35 and quality.result.skate < 0.35
+    assert quality.result.drift < 0.005

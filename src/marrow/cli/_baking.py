@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from marrow.cli._captured import named_take, without_surprises
 from marrow.cli._errors import UsageError
 from marrow.cli._files import chosen_clips, in_world, open_character
+from marrow.graph.spring_baking import swung
 from marrow.io.atomic import check_space, replacing
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose
@@ -144,6 +145,8 @@ def opened_motions(source: str, options: dict[str, Any]) -> tuple[Character, lis
         character = character.replace(clips=tuple(chosen_clips(character, options["clip"])))
     character = named_take(character, source)
     character, lines = without_surprises(character, source, options["calibration"])
+    if options["springs"]:
+        character = character.replace(clips=[swung(character, clip) for clip in character.clips.values()])
     if options["axes"] is not None:
         character = in_world(character, options["axes"])
     return character, motions_of(character, options["rate"], options["moments"], options["fields"]), lines

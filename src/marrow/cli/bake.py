@@ -35,6 +35,7 @@ def bake(
     units: Literal["metres"] | None = None,
     calibration: Literal["drop", "keep"] | None = None,
     axes: str | None = None,
+    springs: bool = True,
     workers: int = 0,
     on: str | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
@@ -68,6 +69,8 @@ def bake(
         note.
     axes
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
+    springs
+        Let hair and clothes swing that the file has springs for (VRM).
     workers
         For a folder: processes that share the files (0: none, all in this one).
     on
@@ -93,7 +96,7 @@ def bake(
     writable(out, force=force, folder=not single)
     options = {
         "clip": clip, "rate": rate, "moments": moments, "scale": scale, "units": units,
-        "calibration": calibration, "axes": axes, "allow_outside": allow_outside,
+        "calibration": calibration, "axes": axes, "springs": springs, "allow_outside": allow_outside,
         "fields": list(dict.fromkeys(what or ["vertices"])),
     }  # fmt: skip
     files = expanded(files)

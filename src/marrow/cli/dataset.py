@@ -47,6 +47,7 @@ def build(
     contact_speed: float | None = None,
     scale: float | None = None,
     calibration: Literal["drop", "keep"] = "drop",
+    springs: bool = True,
     format: Literal["parquet", "webdataset", "safetensors", "npz", "zarr"] = "parquet",
     compression: Literal["none", "zstd"] = "none",
     shard_mb: float = 8.0,
@@ -96,6 +97,8 @@ def build(
         Multiply all lengths. Without it lengths of files that name no unit (BVH) are made metres by the size of the body.
     calibration
         Leave out a T-pose before the motion, as capture software writes it, or keep it.
+    springs
+        Let hair and clothes swing that the sources have springs for (VRM).
     format
         The files to write.
     compression
@@ -122,8 +125,8 @@ def build(
         sources, out, features=features or dataset.DEFAULT_FEATURES, rate=rate, character=character, window=window,
         stride=stride, mirror=mirror, split=split, split_by=split_by, clips=clip, joints=joints, skeletons=skeletons,
         euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale,
-        calibration=calibration, format=format, compression=compression, shard_mb=shard_mb, workers=workers, on=on,
-        allow_outside=allow_outside, force=force, progress=meter.show,
+        calibration=calibration, springs=springs, format=format, compression=compression, shard_mb=shard_mb,
+        workers=workers, on=on, allow_outside=allow_outside, force=force, progress=meter.show,
     )  # fmt: skip
     meter.end()
     failed, left_out = [], _LeftOut()

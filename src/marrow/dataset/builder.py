@@ -78,6 +78,7 @@ def build(
     contact_speed: float | None = None,
     scale: float | None = None,
     calibration: str = "drop",
+    springs: bool = True,
     format: str = "parquet",
     compression: str = "none",
     shard_mb: float = 8.0,
@@ -104,6 +105,7 @@ def build(
     - `scale` multiplies all lengths of the sources; without it those of files with another unit (BVH, people of a
       wrong size) are made metres by the size of the body
     - `calibration`: a T-pose before the motion, as capture software writes it, is left out; `"keep"` keeps it
+    - `springs`: hair and clothes swing that the sources have springs for (VRM)
     - `format`: parquet, webdataset, safetensors, npz or zarr; `shard_mb`: megabytes of sources in one file, about
     - `workers`: local processes (None: one for each processor; 0: none); `on`: `"ray"` or `"ray://HOST:PORT"`
     - `force` builds all anew; `progress` is called now and then: left out, a call that takes long shows by itself how far
@@ -114,7 +116,7 @@ def build(
     recipe = made(
         features, rate=rate, window=window, stride=stride, mirror=mirror, clips=clips, joints=joints, skeletons=skeletons,
         euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale,
-        calibration=calibration, format=format, compression=compression, allow_outside=allow_outside,
+        calibration=calibration, springs=springs, format=format, compression=compression, allow_outside=allow_outside,
     )  # fmt: skip
     shares = shares_of(split)
     _validate.one_of("build", "split_by", split_by, ("source", "folder"))

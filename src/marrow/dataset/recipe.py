@@ -40,6 +40,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     contact_speed: float | None = None
     scale: float | None = None
     calibration: str = "drop"
+    springs: bool = True
     format: str = "parquet"
     compression: str = "none"
     allow_outside: bool = False
@@ -72,7 +73,7 @@ def made(features: Any, **given: Any) -> Recipe:
             given[name] = _validate.integer(who, name, given[name], low=1)
     if given["stride"] is not None and given["window"] is None:
         raise ValidationError("build: stride is the step between windows; say window too")
-    for name in ("mirror", "allow_outside"):
+    for name in ("mirror", "allow_outside", "springs"):
         given[name] = _validate.flag(who, name, given[name])
     for name in ("clips", "joints"):
         given[name] = tuple(_texts(name, given[name] or ()))

@@ -22,6 +22,7 @@ from marrow.dataset.recipe import Recipe, digest_of
 from marrow.dataset.schema import Schema, fitted, kept_joints
 from marrow.dataset.sources import SourceFile, bytes_at, opened, stamp
 from marrow.errors import FormatError, MarrowError, ResourceLimitError, ValidationError
+from marrow.graph.spring_baking import swung
 from marrow.io import load_source
 from marrow.io.clips import all_tracks
 from marrow.io.scaling import scaled
@@ -110,6 +111,8 @@ class SourceRows:
             self.report.append(
                 f"{NOT_METRES}: by the size of the body a unit is {unit:.4g} m; scale={times:.4g} makes metres"
             )
+        if recipe.springs:
+            clips = [swung(character, clip) for clip in clips]
         loose = recipe.skeletons == "any" and self.onto is None
         kept = kept_joints(recipe, character.skeleton) if loose else fitted(self.schema, recipe, character)
         skeleton = self._skeleton(character)

@@ -18,9 +18,10 @@ from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
 from marrow.gpu.ik_solver import GpuSolvers
 from marrow.gpu.memory import GpuMemory
-from marrow.gpu.pose_shader import ALONE, BATCH, OUTPUTS, TABLES, WANTED, PoseShader, shader_text
+from marrow.gpu.pose_shader import ALONE, BATCH, OUTPUTS, TABLES, USUAL, WANTED, PoseShader, shader_text
 from marrow.gpu.program_upload import ProgramUpload
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals, unsound
+from marrow.kernels.operations.springs import SPRINGS
 from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
 
@@ -132,7 +133,8 @@ class GpuEvaluator(PoseEvaluator):
 
     def room(self, depth: int) -> int:
         """Floats that an instance needs while its program runs: so many poses, and matrices."""
-        return max(1, depth * self.layout.size + 16 * self.layout.joints)
+        spare = 2 if self._procedurals.swings else 1
+        return max(1, depth * self.layout.size + spare * 16 * self.layout.joints)
 
     @cached_property
     def shader(self) -> PoseShader:
@@ -144,7 +146,8 @@ class GpuEvaluator(PoseEvaluator):
         needed = max(joints, self.layout.morphs, 32)
         jumps = needed <= most and not self.device.adapter.is_software
         lanes = 1 << (needed - 1).bit_length() if jumps else 32
-        made = PoseShader(lanes, banks, shared.bank_size if banks > 1 else 0, jumps)
+        operations = USUAL | {SPRINGS.code} if self._procedurals.swings else USUAL
+        made = PoseShader(lanes, banks, shared.bank_size if banks > 1 else 0, jumps, operations)
         buffers = limits["max-storage-buffers-per-shader-stage"]
         if len(made.bindings) - 1 > buffers:
             raise GpuMemoryError(

@@ -19,8 +19,9 @@ from marrow.kernels.language.wgsl_printer import WgslPrinter
 from marrow.kernels.language.wgsl_values import WgslField, World
 from marrow.kernels.operations import OPERATIONS, PoseWork
 from marrow.kernels.operations.record import runs_alone
+from marrow.kernels.operations.springs import SPRINGS
 
-__all__ = ["ALONE", "BATCH", "OUTPUTS", "TABLES", "WANTED", "PoseShader", "shader_text"]
+__all__ = ["ALONE", "BATCH", "OUTPUTS", "TABLES", "USUAL", "WANTED", "PoseShader", "shader_text"]
 
 TABLES = (
     "rules", "parents", "levels", "level_joints", "ancestors", "palette_joints", "ints", "clip_start", "clip_frames",
@@ -53,6 +54,8 @@ WANTED = {
 }  # fmt: skip
 ALONE = frozenset(o.code for o in OPERATIONS if runs_alone(o))
 """Operations that one invocation runs for an instance."""
+USUAL = frozenset(range(len(OPERATIONS))) - ALONE - {SPRINGS.code}
+"""Those that a workgroup runs, in every shader. Springs are long, and only there where something swings."""
 _COLUMNS = {"code": (0, "i"), "argument": (1, "i"), "time": (2, "f"), "weight": (3, "f")}
 
 
@@ -69,7 +72,7 @@ class PoseShader:
     banks: int = 1
     bank_size: int = 0
     jumps: bool = False
-    operations: frozenset[int] = frozenset(range(len(OPERATIONS))) - ALONE
+    operations: frozenset[int] = USUAL
     double: bool = False
 
     @property
@@ -104,8 +107,10 @@ def _world(shader: PoseShader) -> World:
         "ops": WgslField(sizes=("batch.operations",), columns={n: column(*c) for n, c in _COLUMNS.items()}),
         "bank": WgslField("f", bank.format),
         "stack": WgslField("f", "scratch[room + {}]".format),
-        # Room for an operation's own use: none needs both.
-        "local": spare,
+        # Room for an operation's own use: none but springs needs both.
+        "local": WgslField("f", "scratch[room + batch.matrices + 16 * batch.row + {}]".format)
+        if SPRINGS.code in shader.operations
+        else spare,
         "model": spare,
         "matrices": WgslField("f", "matrices[{}]".format) if shader.jumps else spare,
         "memory": WgslField("f", "memory[memory_row + {}]".format, ("batch.count", "batch.memory")),

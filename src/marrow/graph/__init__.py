@@ -55,6 +55,9 @@ from marrow.graph.nodes import (
     SequencePlayer,
     Slot,
     Speed,
+    SpringChain,
+    SpringCollider,
+    Springs,
     State,
     StateMachine,
     StrideWarp,
@@ -68,6 +71,7 @@ from marrow.graph.nodes import (
 )
 from marrow.graph.pose_program import PoseProgram
 from marrow.graph.results import Events, EventWindow, RootMotionDelta
+from marrow.graph.spring_baking import bake_springs
 from marrow.graph.warp_targets import WarpTarget
 
 __all__ = [
@@ -136,6 +140,9 @@ __all__ = [
     "Slots",
     "Snapshot",
     "Speed",
+    "SpringChain",
+    "SpringCollider",
+    "Springs",
     "State",
     "StateMachine",
     "StrideWarp",
@@ -146,6 +153,7 @@ __all__ = [
     "Use",
     "WarpTarget",
     "WarpTo",
+    "bake_springs",
     "compile_graph",
     "known_nodes",
     "load_graph",

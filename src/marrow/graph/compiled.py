@@ -14,6 +14,7 @@ from marrow.graph.ground_probes import GroundEntry
 from marrow.graph.ik_steps import IkStep
 from marrow.graph.pose_program import Procedurals
 from marrow.graph.root_transforms import WorldVector
+from marrow.graph.spring_plan import SpringPlan
 from marrow.kernels.control_tables import GraphTables
 from marrow.model.character import Character
 
@@ -119,7 +120,7 @@ class CompiledGraph:
     instance from one update to the next. `header` is the column of the vectors where programs find how model space
     moved (-1: none asks), `world_vectors` are targets given in the world, `reaches` those of hands in windows of clips;
     with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
-    run."""
+    run; `springs` are the joints that swing, by the paths of their nodes."""
 
     graph: Graph
     character: Character
@@ -151,6 +152,7 @@ class CompiledGraph:
     reaches: tuple[ReachEntry, ...]
     travels: bool
     keeps: bool
+    springs: dict[str, SpringPlan]
 
     @property
     def placed(self) -> bool:

@@ -26,12 +26,15 @@ from marrow.graph.compiled import (
 from marrow.graph.contacts import LANDING
 from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
-from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
+from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot, Springs
 from marrow.graph.nodes.base import DEEPEST
+from marrow.graph.nodes.springs import swings
 from marrow.graph.pose_program import Procedurals
 from marrow.graph.root_tracks import carried_by_hips, in_place, root_tracks, say_that_nothing_travels
 from marrow.graph.root_transforms import WorldVector
 from marrow.graph.shared_nodes import SharedNodes
+from marrow.graph.spring_plan import SpringPlan
+from marrow.graph.spring_sets import has_springs
 from marrow.graph.sync_groups import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, named_joint, unknown
 from marrow.graph.warp_windows import Warp, ways, windows
@@ -50,13 +53,16 @@ __all__ = ["Compiler", "check_standalone", "compile_graph"]
 Array = NDArray[Any]
 STEADY = 1.0
 """Seconds over which the travel of hips that are the root is evened out: about two steps."""
+SPRINGS_PATH = "springs"
+"""The path of springs that come with the character."""
 
 
-def compile_graph(graph: Graph, character: Character) -> CompiledGraph:
-    """Validates `graph` for `character` and lays it out for running."""
+def compile_graph(graph: Graph, character: Character, *, springs: bool = True) -> CompiledGraph:
+    """Validates `graph` for `character` and lays it out for running. With `springs`, those of the character's file
+    swing in any graph that has no `Springs` of its own."""
     if not isinstance(character, Character):
         raise WrongTypeError(f"compile_graph: expected a Character, got {type(character).__name__}")
-    return Compiler(normalized(graph), character).compile()
+    return Compiler(normalized(graph), character, adds_springs=springs).compile()
 
 
 def check_standalone(graph: Graph) -> None:
@@ -75,6 +81,8 @@ class Compiler:
     character: Character
     standalone: bool = False
     """Whether the graph is only checked: the character is a placeholder."""
+    adds_springs: bool = False
+    """Whether springs of the character's file swing, where the graph says nothing of springs."""
     nodes: list[dict[str, int]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     leaves: list[dict[str, Any]] = field(default_factory=list)
@@ -111,6 +119,8 @@ class Compiler:
         self.warps: list[Warp] = []
         """What each row of that table says of clips."""
         self.reaches: list[ReachEntry] = []
+        self.springs: dict[str, SpringPlan] = {}
+        """What swings, by the paths of nodes."""
         self._pairs: dict[str, str] | None = None
         self._made_curves: dict[str, dict[int, tuple[list[float], list[float]]]] = {}
         self.curve_columns: dict[str, int] = {}
@@ -141,6 +151,11 @@ class Compiler:
             root, path = root.source, "root.source"
         if self.root_mode in ("extract", "drop"):
             self.bank = in_place(self.character, self.root_joint, self.root_axes, self.root_smooth)
+        if self.adds_springs and has_springs(self.character) and not swings(root):
+            # Whatever the graph shows, and with the paths it has there.
+            root = ClipNode(root) if isinstance(root, str) else root
+            self._places[id(root)], path = path, SPRINGS_PATH
+            root = Springs(root)
         part = self.visit(root, path, Scope(self.region()))
         self.shared.compile(self)
         add_montages(self, self.graph.montages, "", "montages")
@@ -422,6 +437,7 @@ class Compiler:
                 readonly(np.array(self.ints, np.int32)),
                 readonly(np.array(self.floats, np.float32)),
                 self.named_joints,
+                bool(self.springs),
             ),
             parameters=b.parameters,
             machines=self.machines,
@@ -446,6 +462,7 @@ class Compiler:
             reaches=tuple(self.reaches),
             travels=self.root_mode == "extract",
             keeps=self.keeps,
+            springs=self.springs,
         )
 
     def _curves(self, clips: Array) -> list[tuple[int, int, int, float]]:

@@ -179,8 +179,10 @@ class ControlPass:
         self._chain.run()
         self._pace.note(perf_counter() - began, count, workers)
         events, missed, endless = self.finish(store, programs, kept_at, dt)
-        programs.kept = moving and bool(
-            self._gather.words[_RESULTS + 1] or self.compiled.functions or self.compiled.keeps
+        # Springs begin where the pose before the first update has them, whoever looked at it.
+        programs.kept = bool(self.compiled.springs) or (
+            moving
+            and bool(self._gather.words[_RESULTS + 1] or self.compiled.functions or self.compiled.keeps)
         )
         return events, missed, endless
 

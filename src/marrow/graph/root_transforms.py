@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
+from marrow.kernels.operations.limbs import HEADER, TICKS
 from marrow.math import quaternion
 from marrow.math.elementary import arctan2, sincos
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["WorldVector", "keep_transforms", "refresh", "set_transforms", "turned_ahead"]
 
 Array = NDArray[Any]
+SLACK = 1e-4
+"""The part of a tick by which a clock may be early or late: times are sums of steps."""
 
 
 @dataclass(frozen=True)
@@ -84,25 +87,33 @@ def keep_transforms(control: GraphControl) -> None:
         state.placed[:] = state.place
 
 
+def ticks(clock: Array, since: Array) -> tuple[Array, Array]:
+    """The ticks of clocks in the last `since` seconds, and how much of the next has passed: none where that is too little
+    to count."""
+    now = clock * TICKS
+    last = np.floor(now + SLACK)
+    part = now - last
+    return last - np.floor((clock - since) * TICKS + SLACK), np.where(part > SLACK, part, 0.0)
+
+
 def refresh(control: GraphControl) -> None:
     """Before poses are made: tells the programs which update it is, how model space moved, and where in it targets are."""
     compiled, state, vectors = control.compiled, control.state, control.vectors
     back = quaternion.conjugate(state.place[:, 3:])
     if compiled.header >= 0:
-        header = vectors[:, compiled.header : compiled.header + 9]
+        header = vectors[:, compiled.header : compiled.header + HEADER]
         header[:, 0], header[:, 1] = state.instances["stamp"], state.instances["since"]
+        header[:, 9], header[:, 10] = ticks(state.instances["clock"], state.instances["since"])
         header[:, 2:5] = quaternion.rotate(back, state.placed[:, :3] - state.place[:, :3])
         header[:, 5:9] = quaternion.multiply(back, state.placed[:, 3:])
-    for vector in compiled.world_vectors:
-        given = np.stack(
-            [
-                state.values[:, ref]
-                if ref >= 0
-                else np.full(control.count, compiled.tables.constants[-1 - ref])
-                for ref in vector.refs
-            ],
-            axis=1,
-        )
+    if not compiled.world_vectors:
+        return
+    given = np.empty((control.count, len(compiled.world_vectors), 3))
+    for k, vector in enumerate(compiled.world_vectors):
+        for c, ref in enumerate(vector.refs):
+            given[:, k, c] = state.values[:, ref] if ref >= 0 else compiled.tables.constants[-1 - ref]
         if not vector.direction:
-            given = given - state.place[:, :3]
-        vectors[:, vector.column : vector.column + 3] = quaternion.rotate(back, given)
+            given[:, k] -= state.place[:, :3]
+    turned = quaternion.rotate(back[:, None], given)
+    for k, vector in enumerate(compiled.world_vectors):
+        vectors[:, vector.column : vector.column + 3] = turned[:, k]

@@ -23,6 +23,8 @@ from marrow.motion.posture import Posture
 __all__ = ["Driver", "drivers", "lies", "shares_frames", "world_turn"]
 
 Array = NDArray[Any]
+ROLLED = 60.0
+"""Degrees between the axes of two joints that cannot come from a pose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ def _normalised(at: Array, joints: list[int]) -> Array:
 def shares_frames(bones: BoneMap, source: Posture, target: Posture) -> tuple[bool, bool]:
     """Whether the joints of both skeletons have the same axes, roughly and exactly: every bone runs the same way in its
     joint's own frame. Then turns can be copied, whatever the rest poses look like."""
-    angles = []
+    angles, ways = list[float](), list[Array]()
     mapped = {s: t for c in bones if len(c.source) == len(c.target) for s, t in zip(c.source, c.target)}
     for s, t in mapped.items():
         parent = int(bones.source.parents[s])
@@ -173,7 +175,26 @@ def shares_frames(bones: BoneMap, source: Posture, target: Posture) -> tuple[boo
         )
         if min(np.linalg.norm(mine), np.linalg.norm(theirs)) > 1e-6:
             angles.append(np.degrees(np.arccos(np.clip(unit(mine) @ unit(theirs), -1, 1))))
-    if len(angles) < 10:
+            ways.append(unit(mine))
+    if len(angles) < 10 or (_along_one_axis(ways) and _rolled_apart(bones, source, target)):
         return False, False
     median, most = float(np.median(angles)), float(np.percentile(angles, 90))
     return median < 4 and most < 15, float(np.percentile(angles, 97)) < 0.5
+
+
+def _along_one_axis(ways: list[Array]) -> bool:
+    """Whether bones run one way in their joints, but for one or two."""
+    return bool((np.array(ways) @ unit(np.mean(ways, axis=0)) < 0.98).sum() < 3)
+
+
+def _rolled_apart(bones: BoneMap, source: Posture, target: Posture) -> bool:
+    """Whether hips and thighs of two bodies are rolled otherwise: bones along one axis of their joints, as Blender makes
+    them, say nothing of the other two. The body's left is the same in any pose, but for how far a leg is spread."""
+    apart = []
+    for part in ("hips", "left_leg", "right_leg"):
+        sides = []
+        for which, body in (("source", source), ("target", target)):
+            joint = getattr(bones[part], which)[0]
+            sides.append(quaternion.rotate(quaternion.conjugate(body.rotation[joint]), body.frame[:, 0]))
+        apart.append(np.degrees(np.arccos(np.clip(unit(sides[0]) @ unit(sides[1]), -1, 1))))
+    return max(apart) > ROLLED

@@ -28,6 +28,7 @@ from marrow.motion.contacts import (
     FeetPoints,
     carriers,
     feet_points,
+    on_moving_ground,
     planted_frames,
 )
 from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
@@ -39,7 +40,16 @@ from marrow.motion.soles import Soles
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
 
-__all__ = ["BentLimb", "asked", "lowest_parts", "moved_track", "plant_feet", "repeats", "source_points"]
+__all__ = [
+    "BentLimb",
+    "asked",
+    "lowest_parts",
+    "moved_track",
+    "on_one_ground",
+    "plant_feet",
+    "repeats",
+    "source_points",
+]
 
 Array = NDArray[Any]
 HIGH = 0.15
@@ -56,6 +66,14 @@ def source_points(tool: Retargeter, pose: Pose, world: Array, ground: float) -> 
     place = quaternion.rotate(world, points.place)
     place[..., 1] -= ground
     return FeetPoints(place * tool.scale, points.rest * tool.scale, points.leg * tool.scale)
+
+
+def on_one_ground(theirs: FeetPoints, mine: FeetPoints, times: Array) -> tuple[FeetPoints, FeetPoints]:
+    """Both on the ground that passes under the source where it walks in place; else as they are."""
+    moved = on_moving_ground(theirs, times)
+    if moved is theirs:
+        return theirs, mine
+    return moved, replace(mine, place=mine.place + (moved.place - theirs.place)[:, :1, :1])
 
 
 def lowest_parts(points: FeetPoints, soles: Soles | None, model: Array) -> Array:
@@ -115,6 +133,7 @@ def plant_feet(
         for side in ("left", "right")
     ]
     hips, loops = chains["hips"][0], repeats(mine, theirs)
+    theirs, mine = on_one_ground(theirs, mine, times)
     carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)

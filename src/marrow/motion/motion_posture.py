@@ -36,8 +36,11 @@ def motion_posture(
     skeleton: Skeleton, chains: Chains, clips: Sequence[Clip], rest: Posture
 ) -> Posture | None:
     """The straightest and quietest moment of `clips`; None where there is none. What carries the hips stays as it rests."""
-    still = [c for c in clips if not c.additive and c.duration > 0 and c.skeleton.names == skeleton.names]
-    found = [_moments(skeleton, chains, c) for c in sorted(still, key=lambda c: -c.duration)[:CLIPS]]
+    usable = [c for c in clips if not c.additive and len(c.tracks) and c.skeleton.names == skeleton.names]
+    moving = sorted((c for c in usable if c.duration > 0), key=lambda c: -c.duration)[:CLIPS]
+    # A clip of a single pose is often the stance itself ("A-pose").
+    poses = [c for c in usable if c.duration == 0][:CLIPS]
+    found = [_moments(skeleton, chains, c) for c in (*moving, *poses)]
     if not found:
         return None
     model, frames, cost = (np.concatenate([f[k] for f in found]) for k in range(3))
@@ -50,7 +53,9 @@ def motion_posture(
     _mean_trunk(rotation, chains, model, frames, cost, best)
     place = np.array(model[best, ..., 3])
     body = np.zeros(len(skeleton), bool)
-    body[skeleton.descendants(chains["hips"][0])] = True
+    for part, joints in chains.items():
+        if part != "root":  # a spine need not hang on what carries the legs
+            body[skeleton.descendants(joints[0])] = True
     rotation[~body], place[~body] = rest.rotation[~body], rest.place[~body]
     stance = unease(place, frames[best], chains) < NEUTRAL
     return Posture(rotation, place, frames[best], stance, "motion", False)
@@ -58,12 +63,14 @@ def motion_posture(
 
 def _moments(skeleton: Skeleton, chains: Chains, clip: Clip) -> tuple[Array, Array, Array]:
     """Model matrices `(T, J, 3, 4)`, body frames `(T, 3, 3)` and how far each moment is from standing still `(T,)`."""
-    times = np.linspace(0.0, clip.duration, MOMENTS)
+    times = np.linspace(0.0, clip.duration, MOMENTS) if clip.duration > 0 else np.zeros(1)
     model = to_model(skeleton, sample(clip, times)).astype(np.float64)
     place = model[..., 3]
     frames = np.stack([body_frame(p, chains) for p in place])
     ends = [chains[f"{side}_{limb}"][-1] for side in ("left", "right") for limb in ("arm", "leg")]
-    speed = np.linalg.norm(np.gradient(place[:, ends], times, axis=0), axis=-1).mean(axis=-1)
+    speed = np.zeros(len(times))
+    if len(times) > 1:
+        speed = np.linalg.norm(np.gradient(place[:, ends], times, axis=0), axis=-1).mean(axis=-1)
     size = max(leg_length(place[0], chains), 1e-9)
     cost = np.array([unease(p, f, chains) for p, f in zip(place, frames)]) + HURRY * speed / size
     return model, frames, np.where(np.isfinite(cost), cost, np.inf)

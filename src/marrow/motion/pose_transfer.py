@@ -63,12 +63,8 @@ class PoseTransfer:
         add_translations(tool, builder, self._drivers, self.world, slides - {*detached_feet(source)})
         needed = builder.needed
         self._joints = [np.flatnonzero(needed[:, path]) for path in range(3)]
-        self._table = np.zeros(sum(map(len, self._joints)), TRACK_DTYPE)
-        self._table["target"] = np.concatenate(self._joints)
-        self._table["path"] = np.repeat(range(3), [len(j) for j in self._joints])
-        self._table["interpolation"] = INTERPOLATIONS.index("step")  # nothing of the pose behind it
-        self._tracks = self._poses_as_keys(source.rest.broadcast_to((1,)))
-        self._transfer = builder.build(self._tracks)
+        self._keys = 0, np.zeros(0, TRACK_DTYPE), np.zeros(0, np.float32)
+        self._transfer = builder.build(self._poses_as_keys(source.rest.broadcast_to((1,))))
 
     def _example(self) -> Pose:
         """Poses that show where the source stands and faces: of its longest clip, else its rest pose."""
@@ -91,18 +87,25 @@ class PoseTransfer:
 
     def _poses_as_keys(self, pose: Pose) -> Tracks:
         """N poses as keys at the times 0, 1, 2...: of what is needed of them, property by property."""
-        count = len(pose)
-        if not self._table["keys"].size or self._table["keys"][0] != count:
-            sizes = count * np.repeat(WIDTH, [len(j) for j in self._joints])
-            self._table = self._table.copy()
-            self._table["keys"], self._table["value_start"] = count, np.cumsum(sizes) - sizes
-            self._times = owned(np.arange(count, dtype=np.float32))
+        keys = self._keys
+        if keys[0] != len(pose):
+            self._keys = keys = len(pose), self._table(len(pose)), np.arange(len(pose), dtype=np.float32)
         parts = (
-            np.swapaxes(values[:, joints], 0, 1)
+            np.swapaxes(values[:, joints], 0, 1).reshape(-1)
             for values, joints in zip((pose.translation, pose.rotation, pose.scale), self._joints)
         )
-        values = np.concatenate([part.reshape(-1) for part in parts], dtype=np.float32)
-        return Tracks(owned(self._table.copy()), self._times, owned(values))
+        values = np.concatenate([*parts], dtype=np.float32)
+        return Tracks(owned(keys[1].copy()), owned(keys[2].copy()), owned(values))
+
+    def _table(self, count: int) -> Array:
+        """The tracks of so many poses."""
+        each = [len(joints) for joints in self._joints]
+        sizes = count * np.repeat(WIDTH, each)
+        table = np.zeros(sum(each), TRACK_DTYPE)
+        table["target"], table["path"] = np.concatenate(self._joints), np.repeat(range(3), each)
+        table["interpolation"] = INTERPOLATIONS.index("step")  # nothing of the pose behind it
+        table["keys"], table["value_start"] = count, np.cumsum(sizes) - sizes
+        return table
 
     def run(self, pose: Pose, threads: int | None = None) -> Pose:
         """N poses of the source on the target."""

@@ -132,14 +132,18 @@ def unease(place: Array, frame: Array, chains: Chains) -> float:
 
 def bind_posture(character: Character, rest: Posture, chains: Chains) -> Posture | None:
     skeleton = character.skeleton
-    known = np.zeros(len(skeleton), bool)
+    known, weighted = np.zeros(len(skeleton), bool), np.zeros(len(skeleton), bool)
     for mesh in character.meshes:
         if mesh.rigid_joint is None:
             known[mesh.joint_list] = True
+            weighted[mesh.joint_list[np.unique(mesh.joints[mesh.weights > 0])]] = True
+    bind = character.palette.inverse_bind[: len(skeleton)].astype(np.float64)
+    # Exporters write an identity for joints that carry no skin (controls of a rig).
+    known &= weighted | (np.abs(bind - np.eye(3, 4)).max(axis=(1, 2)) > 1e-6)
     needed = [j for limb in ("left_leg", "right_leg", "left_arm", "right_arm") for j in chains[limb]]
-    if not known[needed].all():
+    if not known[[*needed, chains["hips"][0], *chains.get("spine", ())]].all():
         return None
-    model = affine.invert(character.palette.inverse_bind[: len(skeleton)].astype(np.float64))
+    model = affine.invert(bind)
     if not np.isfinite(model[known]).all():
         return None
     model[~known] = 0

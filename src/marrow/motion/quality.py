@@ -24,7 +24,7 @@ from marrow.motion.contacts import (
     speeds,
     windows,
 )
-from marrow.motion.foot_ik import lowest_parts, source_points
+from marrow.motion.foot_ik import lowest_parts, on_one_ground, source_points
 from marrow.motion.frames import frame_times
 from marrow.motion.hinge_angles import WRONG, bends, limit_hints
 from marrow.motion.posture import rest_posture
@@ -130,10 +130,12 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     world = tool.world(before)
     ground = tool.ground(before, world)
     theirs = source_points(tool, before, world, ground)
-    planted = planted_frames(theirs, times)
-    stands, down = carriers(theirs, planted, times), down_points(theirs, planted)
     chains = tool.chains("target")
     mine = feet_points(tool.target, after, chains, tool.feet_t)
+    still = theirs.place[:, 0, 0]
+    theirs, mine = on_one_ground(theirs, mine, times)
+    planted = planted_frames(theirs, times)
+    stands, down = carriers(theirs, planted, times), down_points(theirs, planted)
     here, there = to_model(tool.target, after), to_model(tool.source, before)
     at, was = here[..., 3].astype(np.float64), quaternion.rotate(world, there[..., 3].astype(np.float64))
     stretch = 1.0
@@ -161,7 +163,8 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
         foot_quality(mine, times, stands, down, mine_lowest),
     )
     bent = bends(tool.rest_t, chains, here), bends(tool.rest_s, tool.chains("source"), there)
-    visible = visible_quality(tool, times, was, after, here, mine_lowest, stands)
+    passed = theirs.place[:, 0, 0] - still
+    visible = visible_quality(tool, times, was, after, here, mine_lowest, stands, passed)
     hints = limit_hints(times, *bent)
     return MotionQuality(result.name, *feet, stretch, reach, _wrong_knees(bent[0]), hints, visible)
 

@@ -41,7 +41,7 @@ from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import SIDES, find_rig
 from marrow.motion.sizes import metres, same_legs, same_trunk, size_ratio, stands_on_ground, stature
 from marrow.motion.skin_points import BodySkin, find_body_skin
-from marrow.motion.soles import find_soles
+from marrow.motion.soles import find_soles, with_balls
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
 from marrow.motion.up_axis import stands_along_z
@@ -179,6 +179,8 @@ class Fit:
             self.sure_of_ankles = True
         self.soles_s = find_soles(self.source_character, mine, self._from, self.feet_s.ankle)
         self.soles_t = find_soles(self.target_character, theirs, self._to, self.feet_t.ankle)
+        self.feet_s = with_balls(self.feet_s, self.soles_s, self.source, mine, self._from)
+        self.feet_t = with_balls(self.feet_t, self.soles_t, self.target, theirs, self._to)
         forward = self._from.frame[:, 2]
         toes = [self._from.place[c.source[0]] - self._from.place[self.map[c.name.replace("toes", "leg")].source[2]]
                 for c in self.map if c.name.endswith("_toes")]  # fmt: skip

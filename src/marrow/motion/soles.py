@@ -8,25 +8,28 @@ toes bent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import affine, quaternion
-from marrow.model import Character
+from marrow.model import Character, Skeleton
+from marrow.motion.contacts import FeetShape
 from marrow.motion.detached_feet import detached_feet
 from marrow.motion.posture import Posture, leg_length
 from marrow.motion.rig import find_rig
 
-__all__ = ["Soles", "find_soles"]
+__all__ = ["Soles", "find_soles", "with_balls"]
 
 Array = NDArray[Any]
 MINE = 0.5
 """A vertex is the foot's by this share of its weight."""
 AROUND, TILTS, BENDS = 12, (0, 10, 20, 35, 50, 65, 80), (-35, -15, 0, 15, 30, 50, 70)
 """A sole is looked at from so many sides, tilted by these degrees, with its toes bent by these."""
+BALL, FLAT = 0.7, 0.1
+"""The ball of a foot without toes is so far from the ankle to the end of its skin; none is nearer than this, in legs."""
 MODELLED = 0.005
 """Skin that is under the ground at rest may be so again, down to this (metres, for a person's leg)."""
 UP = np.array([0.0, 1.0, 0.0])
@@ -90,6 +93,35 @@ def find_soles(
             toes = ()
         found.append(_sole(character, foot, feet.get(foot, foot), toes, stance, ankle, size))
     return None if found[0] is None and found[1] is None else Soles((found[0], found[1]))
+
+
+def with_balls(
+    shape: FeetShape,
+    soles: Soles | None,
+    skeleton: Skeleton,
+    chains: Mapping[str, tuple[int, ...]],
+    stance: Posture,
+) -> FeetShape:
+    """The shape of feet, where one has no joint but its ankle with the ball where its skin says it is."""
+    if soles is None or shape.ball.max() > FLAT * shape.leg:
+        return shape
+    rest = skeleton.rest_model.astype(np.float64)
+    offset, reach = shape.offset.copy(), shape.ball.copy()
+    for k, side in enumerate(("left", "right")):
+        foot = chains[f"{side}_leg"][2]
+        skin = soles.places(rest[None], k)[0]
+        if not len(skin):
+            return shape
+        own = rest[foot, :, :3] / np.maximum(np.linalg.norm(rest[foot, :, :3], axis=0), 1e-12)
+        turn = quaternion.multiply(stance.rotation[foot], quaternion.conjugate(quaternion.from_matrix(own)))
+        away = quaternion.rotate(turn, skin - rest[foot, :, 3])
+        far = BALL * float((away @ stance.frame[:, 2]).max())
+        if far <= FLAT * shape.leg:
+            return shape
+        way = quaternion.rotate(quaternion.conjugate(turn), stance.frame[:, 2] * far)
+        offset[k, 1] = offset[k, 0] + np.linalg.solve(rest[foot, :, :3], way)
+        reach[k] = float(np.hypot(far, shape.ankle))
+    return replace(shape, offset=offset, rest=np.stack([shape.rest[:, 0]] * 2, axis=1), ball=reach)
 
 
 def _sole(

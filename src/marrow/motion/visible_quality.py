@@ -78,10 +78,18 @@ class VisibleQuality:
 
 
 def visible_quality(
-    tool: Retargeter, times: Array, was: Array, pose: Pose, here: Array, lowest: Array, stands: Array
+    tool: Retargeter,
+    times: Array,
+    was: Array,
+    pose: Pose,
+    here: Array,
+    lowest: Array,
+    stands: Array,
+    passed: Array,
 ) -> VisibleQuality:
     """Of the places `was (T, J, 3)` of the source's joints in the target's world, the target's poses and their matrices
-    `here`, and how high the lowest part of each of its feet is; `stands` as in `carriers`."""
+    `here`, and how high the lowest part of each of its feet is; `stands` as in `carriers`, and `passed (T, 3)` how far the
+    ground has passed under a body that walks in place."""
     at = here[..., 3].astype(np.float64)
     found: dict[str, Any] = {}
 
@@ -90,7 +98,7 @@ def visible_quality(
         found[name], found[f"{name}_at"] = float(values[k]), float(times[k])
 
     worst("sink", np.maximum(-lowest, 0.0).max(axis=1))
-    worst("slide", _slide(tool, here, stands))
+    worst("slide", _slide(tool, here, stands, passed))
     worst("depth", np.maximum(_depth(tool, pose, at), np.maximum(-lowest, 0.0).max(axis=1)))
     found |= _lost_contacts(lowest, stands, times, FLOATING * tool.leg_t / LEG)
     speeds, off = np.zeros((2, len(times))), np.full((2, len(times)), -1.0)
@@ -157,7 +165,7 @@ def _angle(a: Array, b: Array) -> Array:
     return np.asarray(np.degrees(np.arctan2(across, (a * b).sum(axis=-1))))
 
 
-def _slide(tool: Retargeter, here: Array, stands: Array) -> Array:
+def _slide(tool: Retargeter, here: Array, stands: Array, passed: Array) -> Array:
     """How far the sole has slid since its plant began, `(T,)`: of the skin that touches the ground the part that moves the
     least."""
     out = np.zeros(len(here))
@@ -167,7 +175,7 @@ def _slide(tool: Retargeter, here: Array, stands: Array) -> Array:
     for k in range(2):
         runs = windows(stands[:, k] >= 0)
         for begin, end in runs:
-            skin = tool.soles_t.places(here[begin : end + 1], k)
+            skin = tool.soles_t.places(here[begin : end + 1], k) + passed[begin : end + 1, None]
             if not skin.shape[1]:
                 continue
             steps = np.diff(skin[..., ::2], axis=0)

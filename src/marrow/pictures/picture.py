@@ -56,6 +56,7 @@ def render(
     crowd: int | None = None,
     compare: Any = None,
     skinning: str | None = None,
+    springs: bool = True,
     size: tuple[int, int] = (1280, 720),
     camera: str | Sequence[float] | Camera = "three-quarter",
     view: str | None = None,
@@ -78,7 +79,7 @@ def render(
     like `"45,20"`, or a `Camera`; `view` shows a skeleton, weights and more (see docs/rendering.md); `background` is
     `studio`, `dark`, `sky` or a colour, `transparent` leaves it out; `ground` is one or none, or its height. `compare`
     puts another thing beside it, or, with `view="difference"`, colours by how far they differ. `skinning` is `linear` or
-    `dual_quaternion`, whatever the file says.
+    `dual_quaternion`, whatever the file says; `springs=False` keeps hair and clothes of a VRM from swinging.
 
     `outputs` asks for more than colours: `frame["depth"]`, `normals`, `ids`, `parts`, `joints`.
     """
@@ -86,7 +87,7 @@ def render(
         time = _validate.number("render", "time", time, low=0)
     options = {
         "clip": clip, "pose": pose, "time": time, "graph": graph, "parameters": parameters, "steps": steps,
-        "character": character, "crowd": crowd, "skinning": skinning,
+        "character": character, "crowd": crowd, "skinning": skinning, "springs": springs,
     }  # fmt: skip
     timed, other = _staged(thing, compare, view, options)
     when = time or 0.0
@@ -122,6 +123,7 @@ def render_video(
     crowd: int | None = None,
     compare: Any = None,
     skinning: str | None = None,
+    springs: bool = True,
     size: tuple[int, int] = (1280, 720),
     camera: str | Sequence[float] | Camera = "three-quarter",
     follow: bool | None = None,
@@ -150,7 +152,7 @@ def render_video(
     follow = None if follow is None else _validate.flag("render", "follow", follow)
     options = {
         "clip": clip, "graph": graph, "parameters": parameters, "steps": steps, "character": character,
-        "crowd": crowd, "skinning": skinning, "time": begin, "moving": True,
+        "crowd": crowd, "skinning": skinning, "springs": springs, "time": begin, "moving": True,
     }  # fmt: skip
     if turntable:
         camera = _turning(camera)

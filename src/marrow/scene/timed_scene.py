@@ -18,6 +18,7 @@ from marrow.cached import cached_property
 from marrow.errors import MissingFileError, ValidationError, WrongTypeError
 from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph
+from marrow.graph.spring_baking import swung
 from marrow.io.scaling import scaled_clip
 from marrow.math import affine, quaternion, transform
 from marrow.model import _validate
@@ -168,6 +169,7 @@ def timed_scene_of(
     character: Character | None = None,
     crowd: int | None = None,
     skinning: str | None = None,
+    springs: bool = True,
     moving: bool = False,
 ) -> TimedScene:
     """A timed scene of anything that can be drawn. `moving` plays the first clip where none is named."""
@@ -187,6 +189,7 @@ def timed_scene_of(
         )
         return TimedScene(thing, parts, made=False)
     steps = _steps(parameters, steps)
+    springs = _validate.flag("render", "springs", springs)
     if character is not None:
         _validate.instance("render", "character", character, Character)
     if crowd is not None:
@@ -197,14 +200,14 @@ def timed_scene_of(
         scenes = [
             timed_scene_of(
                 one, clip=clip, pose=pose, time=time, graph=graph, steps=steps, character=character, crowd=crowd,
-                skinning=skinning, moving=moving,
+                skinning=skinning, springs=springs, moving=moving,
             )
             for one in thing
         ]  # fmt: skip
         return side_by_side(scenes)
     actor, part = _cast(
         thing, clip, pose, time, graph, steps, character, crowd,
-        skinning, moving,
+        skinning, springs, moving,
     )  # fmt: skip
     return TimedScene(Scene(actor), () if part is None else (part,))
 
@@ -219,6 +222,7 @@ def _cast(
     character: Character | None,
     crowd: int | None,
     skinning: str | None,
+    springs: bool,
     moving: bool,
 ) -> tuple[Actor, MovingPart | None]:
     """The actor that a thing becomes, and what moves it."""
@@ -245,7 +249,7 @@ def _cast(
         who = who.with_meshes(lambda mesh: mesh.replace(skinning=method))
     if graph is not None:
         _none_of("a graph says what is played", clip=clip, pose=pose)
-        animator = Animator(who, _graph(graph), count=crowd, threads=None)
+        animator = Animator(who, _graph(graph), count=crowd, threads=None, springs=springs)
         _spread(animator, crowd)
         return Actor(animator), AnimatorPart(animator, steps)
     if steps:
@@ -255,7 +259,7 @@ def _cast(
         return Actor(who, pose), None
     chosen = _clip(who, clip, wanted=moving or time is not None or crowd is not None)
     if crowd is not None:
-        animator = Animator(who, count=crowd, threads=None)
+        animator = Animator(who, count=crowd, threads=None, springs=springs)
         if chosen is not None and chosen.name in who.clips:
             phases = np.arange(crowd) * GOLDEN % 1.0
             animator.play(chosen.name, start=phases * chosen.duration)
@@ -264,6 +268,7 @@ def _cast(
         return Actor(animator), AnimatorPart(animator, duration=length)
     if chosen is None:
         return Actor(who), None
+    chosen = swung(who, chosen) if springs else chosen
     actor = Actor(who, clip=chosen, time=0.0)
     return actor, ClipPart(actor, chosen)
 

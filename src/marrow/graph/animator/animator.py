@@ -67,8 +67,9 @@ class Animator:
     Clips are played from uniform frames (see `clip.resampled`); `evaluation.resampling_error` says what that costs.
     `threads` is how many cores a crowd is shared among at most, where that is worth it; None: all. `evaluator` makes the
     poses instead of the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. `functions` are
-    what `Function` nodes call, `sources` the animators whose poses `Retarget` nodes show, by name. One thread at a
-    time may use an animator; another gets an `InUseError`, and may only set parameters.
+    what `Function` nodes call, `sources` the animators whose poses `Retarget` nodes show, by name. Hair and clothes
+    that the character's file has springs for (VRM) swing, unless `springs=False`; a graph with `Springs` says itself what
+    does. One thread at a time may use an animator; another gets an `InUseError`, and may only set parameters.
     """
 
     __slots__ = {
@@ -96,6 +97,7 @@ class Animator:
         functions: Mapping[str, PoseFunction] | None = None,
         sources: Mapping[str, Animator] | None = None,
         evaluator: Evaluator | EvaluatorMaker | None = None,
+        springs: bool = True,
     ) -> None:
         if not isinstance(character, Character):
             raise WrongTypeError(f"Animator: expected a Character, got {type(character).__name__}")
@@ -103,10 +105,13 @@ class Animator:
             raise ValidationError(f"Animator: count must be a whole number, got {count!r}")
         if count is not None and count < 1:
             raise ValidationError(f"Animator: count must be at least 1, got {count}")
+        springs = _validate.flag("Animator", "springs", springs)
         if graph is None:
-            compiled = playback_graph(character)
+            compiled = playback_graph(character, springs=springs)
+        elif isinstance(graph, CompiledGraph):
+            compiled = graph
         else:
-            compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, character)
+            compiled = compile_graph(graph, character, springs=springs)
         if compiled.character is not character:
             raise ValidationError(f"Animator: the graph was compiled for {compiled.character!r}")
         self.character = character
@@ -119,6 +124,7 @@ class Animator:
             sources=sources,
             evaluator=evaluator,
             has_graph=graph is not None,
+            springs=springs,
         )
         self.parameters, self.slots, self.montages = Parameters(runtime), Slots(runtime), Montages(runtime)
         self.overrides, self.root, self.instances = (
@@ -166,7 +172,11 @@ class Animator:
         (0: at once)."""
         seconds = _validate.number("replace_graph", "seconds", seconds, low=0)
         assert self._runtime.running
-        compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, self.character)
+        compiled = (
+            graph
+            if isinstance(graph, CompiledGraph)
+            else compile_graph(graph, self.character, springs=self._runtime.springs)
+        )
         if compiled.character is not self.character:
             raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
         self._runtime.replace_graph(compiled, functions, sources, seconds)
@@ -419,6 +429,7 @@ class Animator:
             threads=runtime.threads,
             functions=given,
             sources={s.entry.name: s.animator for s in runtime.sources.values()},
+            springs=runtime.springs,
         )
         runtime.settle()
         copied = twin._runtime

@@ -32,10 +32,12 @@ Array = NDArray[Any]
 BODY, ADDITION = "body", "addition"
 
 
-def playback_graph(character: Character) -> CompiledGraph:
-    """What an animator without a graph runs, compiled once per character."""
+def playback_graph(character: Character, *, springs: bool = True) -> CompiledGraph:
+    """What an animator without a graph runs, compiled once per character, with or without its springs."""
     compiled: CompiledGraph = derived(
-        character, "playback graph", lambda: compile_graph(_playback({}, character), character)
+        character,
+        f"playback graph {springs}",
+        lambda: compile_graph(_playback({}, character), character, springs=springs),
     )
     return compiled
 
@@ -96,7 +98,7 @@ def override_joint(runtime: AnimatorRuntime, joint: str, mode: str | None, space
     )
     if called not in known or wanted != before:
         graph = _playback({**known, called: wanted}, runtime.character)
-        play_with(runtime, compile_graph(graph, runtime.character))
+        play_with(runtime, compile_graph(graph, runtime.character, springs=runtime.springs))
     return called
 
 

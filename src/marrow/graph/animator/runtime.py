@@ -55,7 +55,7 @@ class AnimatorRuntime:
 
     __slots__ = (
         "__weakref__", "asked", "batch", "character", "control", "evaluator", "functions", "has_graph",
-        "idle", "levels", "outputs", "quick", "sources", "threads", "version", "wants_matrices",
+        "idle", "levels", "outputs", "quick", "sources", "springs", "threads", "version", "wants_matrices",
     )  # fmt: skip
 
     def __init__(
@@ -69,8 +69,11 @@ class AnimatorRuntime:
         sources: Mapping[str, Any] | None,
         evaluator: Evaluator | EvaluatorMaker | None,
         has_graph: bool,
+        springs: bool,
     ) -> None:
         self.character, self.threads, self.has_graph = character, threads, has_graph
+        self.springs = springs
+        """Whether springs of the character's file swing in graphs that say nothing of springs."""
         self.batch: tuple[int, ...] = () if count is None else (count,)
         self.idle: list[None] = [None]
         """What whoever works with it has taken (see `thread_guard`)."""

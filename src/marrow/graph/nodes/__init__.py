@@ -25,6 +25,7 @@ from marrow.graph.nodes.root_motion import RootMotion
 from marrow.graph.nodes.saved_pose import SavedPose
 from marrow.graph.nodes.slot import Slot
 from marrow.graph.nodes.speed import Speed
+from marrow.graph.nodes.springs import SpringChain, SpringCollider, Springs
 from marrow.graph.nodes.state_machine import State, StateMachine, Transition
 from marrow.graph.nodes.sub_graph import SubGraph
 from marrow.graph.nodes.switch import Switch
@@ -71,6 +72,9 @@ __all__ = [
     "SequencePlayer",
     "Slot",
     "Speed",
+    "SpringChain",
+    "SpringCollider",
+    "Springs",
     "State",
     "StateMachine",
     "StrideWarp",

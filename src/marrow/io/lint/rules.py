@@ -12,7 +12,7 @@ from marrow.io.lint import clip_rules as clips
 from marrow.io.lint import level_rules as levels
 from marrow.io.lint import mesh_rules as meshes
 from marrow.io.lint import motion_rules as motion
-from marrow.io.lint import repairs
+from marrow.io.lint import repairs, spring_rules
 from marrow.io.lint.finding import SEVERITIES, Finding
 from marrow.io.lint.joint_repairs import leave_out_joints
 from marrow.io.lint.rule import LintRule, Mending, by_hand
@@ -70,6 +70,14 @@ RULES: tuple[LintRule, ...] = (
     LintRule(
         meshes.missing_tangents,
         {"missing-tangents": Mending("there are no normals or UVs to make them from", repairs.make_tangents)},
+    ),
+    LintRule(
+        spring_rules.idle_springs,
+        {"idle-springs": by_hand("what should swing, the artist knows")},
+    ),
+    LintRule(
+        spring_rules.nested_colliders,
+        {"nested-colliders": by_hand("the outer one decides: which of them was meant, the artist knows")},
     ),
     LintRule(
         whole.duplicate_names,

@@ -82,8 +82,9 @@ BODY_STATE = 9
 too short, how far it is down therefore and how fast, how far the spine leans and how fast, and whether all this is known."""
 
 
-QUICK = 0.1
-"""Feet are lifted faster than they follow the ground: by this part of the half-life."""
+QUICK, SLOW = 0.1, 5.0
+"""Feet are lifted faster than they follow the ground, and let go more slowly of what is ahead of where they were to be: by these parts
+of the half-life."""
 ARRIVES = 0.98
 """A foot is on the level where it lands when so much of its way is done: it goes on a little after it has touched."""
 STEEPEST = 1.0
@@ -260,6 +261,9 @@ def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, t
         else:
             # What is higher than it seemed is in the foot: out of it at once.
             higher = at[2] > plane_height(was, at[0], at[1])
+            if stays and not higher:
+                # What it came down on ahead of where the ground is asked for may be missed now and then: it lets go of that slowly.
+                left = left_after(dt, SLOW * legs.settle)
             at = towards(was, at, left_after(dt, QUICK * legs.settle) if higher else left)
             if not found and abs(at[2]) < 1e-4:
                 at = (at[0], at[1], 0.0, 0.0, 1.0, 0.0)

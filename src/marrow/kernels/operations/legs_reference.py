@@ -216,7 +216,7 @@ def _hurdle(
 def _follow(
     s: LegSet, leg: Leg, root: Array, ball: Array, u: Array, heel: Array, toe: Array, toe_up: float
 ) -> None:
-    from marrow.kernels.operations.legs import QUICK
+    from marrow.kernels.operations.legs import ARRIVES, QUICK, SLOW
 
     lands = leg.lands.copy()
     if leg.wait > 0 and s.dt > 1e-4:
@@ -243,6 +243,8 @@ def _follow(
         else:
             point = at.point.copy()
             before = was.height(point[0], point[2])
+            if stays and point[1] <= before:
+                left = _left(s.dt, SLOW * s.settle)
             less = _left(s.dt, QUICK * s.settle) if point[1] > before else left
             point[1] += less * (before - point[1])
             at = Plane(point, unit(at.normal + less * (was.normal - at.normal)))
@@ -254,7 +256,7 @@ def _follow(
     if swings:
         way = (at.point - home.point)[[0, 2]]
         if way @ way >= 1e-4:
-            part = float(np.clip((ball - home.point)[[0, 2]] @ way / (way @ way), 0, 1))
+            part = min(float(np.clip((ball - home.point)[[0, 2]] @ way / (way @ way), 0, 1)) / ARRIVES, 1.0)
     mix = leaves + _eased(part) * (stands - leaves)
     spot = ball + mix[0] * u
     first = home.height(spot[0], spot[2])

@@ -3,9 +3,10 @@
 They work on the pose row on top of the stack; what they need of model space they compute along the chain of ancestors.
 
 What an operation keeps from one update to the next is written anew whenever a program runs, from what was kept the update
-before: so programs may run any number of times per update. The *header* of an instance, nine numbers of its vectors, says
-which update it is (a number that goes round), the seconds since the one before, and what leads from the model space of then to
-that of now (translation, rotation).
+before: so programs may run any number of times per update. The *header* of an instance, eleven numbers of its vectors, says
+which update it is (a number that goes round), the seconds since the one before, what leads from the model space of then to
+that of now (translation, rotation), and of the ticks of its clock (`TICKS` a second) how many came since the update before and
+how much of the next has passed.
 """
 
 from __future__ import annotations
@@ -50,12 +51,14 @@ from marrow.kernels.operations.spatial import (
 from marrow.math import quaternion
 
 __all__ = [
-    "CHAIN", "HEADER", "LIMB", "LOOK", "LOOK_STATE", "REACH", "ROUND", "TURN", "Limb", "LookChain", "keeps", "reach", "ready_states",
+    "CHAIN", "HEADER", "LIMB", "LOOK", "LOOK_STATE", "REACH", "ROUND", "TICKS", "TURN", "Limb", "LookChain", "keeps", "reach", "ready_states",
     "solve_limb",
 ]  # fmt: skip
 
-HEADER = 9
+HEADER = 11
 """The numbers of an instance's header."""
+TICKS = 60.0
+"""Ticks of an instance's clock in a second: steps of what has to be the same at any frame rate."""
 ROUND = 1 << 20
 """The number of an update goes round here, and begins again with 1."""
 LOOK_STATE = 4

@@ -13,6 +13,7 @@ from marrow.scene.views.effectors import EFFECTORS
 from marrow.scene.views.kind import View, ViewKind
 from marrow.scene.views.motion import CONTACTS, GHOSTS, TRAILS
 from marrow.scene.views.skeleton import SKELETON, SOCKETS
+from marrow.scene.views.springs import SPRING_VIEW
 from marrow.scene.views.stage import Stage
 from marrow.scene.views.surface import INFLUENCES, LEVELS, NORMALS, TANGENTS, UV, WEIGHTS, WIREFRAME
 from marrow.scene.views.warps import WARPS
@@ -23,7 +24,7 @@ KINDS: dict[str, ViewKind] = {
     kind.name: kind
     for kind in (
         SKELETON, SOCKETS, WEIGHTS, INFLUENCES, NORMALS, TANGENTS, WIREFRAME, UV, BOUNDS, LEVELS, TRAILS, GHOSTS,
-        CONTACTS, WARPS, EFFECTORS, DIFFERENCE,
+        CONTACTS, WARPS, EFFECTORS, SPRING_VIEW, DIFFERENCE,
     )
 }  # fmt: skip
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import skinning_matrices
 from marrow.cached import cached_property
 from marrow.errors import UnknownNameError
+from marrow.graph.spring_plan import SpringPlan
+from marrow.graph.spring_sets import SpringSet
 from marrow.math import affine
 from marrow.model._derived import derived
 from marrow.model.character import Character
@@ -52,7 +54,7 @@ class Posed:
     (N, J, 3, 4)` its joints in model space, `transforms (N, 3, 4)` say where the instances stand, `morphs (N, M)` are morph
     weights. `clip` and `times (N,)` say where the poses came from, where that is known. `actor` is the number of the actor
     in the scene, `instances (N,)` are theirs in the actor. `targets` are those of the motion warps of its graph,
-    `effectors` the joints that have a place to be at."""
+    `effectors` the joints that have a place to be at, `springs` what swings."""
 
     actor: int
     character: Character
@@ -66,6 +68,7 @@ class Posed:
     skinning: str | None = None
     targets: tuple[PosedTarget, ...] = ()
     effectors: tuple[PosedEffector, ...] = ()
+    springs: tuple[SpringSet | SpringPlan, ...] = ()
 
     @property
     def key(self) -> tuple[int, int]:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
+from marrow.graph.spring_plan import SpringPlan
+from marrow.graph.spring_sets import SpringSet, own_springs
 from marrow.math import quaternion
 from marrow.model.character import Character
 from marrow.model.pose import Pose
@@ -63,6 +65,7 @@ def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
                 tuple(
                     e._replace(target=e.target[who]) for e in effectors if e.joint < len(character.skeleton)
                 ),
+                _springs(state),
             )
         )
     return out
@@ -97,6 +100,13 @@ def _effectors(state: ActorState) -> list[PosedEffector]:
         joint = actor.character.skeleton.index(name)
         out.append(PosedEffector(joint, np.broadcast_to(places, (state.count, 3))))
     return out
+
+
+def _springs(state: ActorState) -> tuple[SpringSet | SpringPlan, ...]:
+    """What swings of an actor: in its graph, or by its file."""
+    if state.actor.animator is not None:
+        return tuple(state.actor.animator.evaluation.compiled.springs.values())
+    return (own_springs(state.actor.character),)
 
 
 def _targets(state: ActorState) -> list[PosedTarget]:

@@ -1,0 +1,257 @@
+"""`plan_springs`: joints that swing, laid out in blocks of 16 for `SPRINGS`.
+
+A joint is solved after the joint it hangs on, and after those that its colliders and its center hang on. Blocks are
+filled with joints that wait for none of the same block, those with the longest chains below them first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from marrow.kernels.operations.limbs import TICKS
+from marrow.kernels.operations.spring_lanes import CONSTANT_ROWS
+from marrow.kernels.operations.springs import kept_size
+from marrow.kernels.operations.springs_reference import SwingingJoint, TouchedCollider
+from marrow.model.skeleton import Skeleton
+
+__all__ = ["SpringPlan", "plan_springs"]
+
+LANES = 16
+UNTOUCHED = -1e30
+"""The radius of a joint that a collider does not touch."""
+SHORTEST = 1e-6
+"""Metres: a joint whose tail is nearer has no direction, and does not swing."""
+
+
+@dataclass(frozen=True, eq=False)
+class SpringPlan:
+    """What swings, in the order in which it is solved, and the `fields` of `SPRING_SET` but for where things lie;
+    `kept` numbers an instance keeps. `dropped` says what does not swing or touch, and why."""
+
+    joints: tuple[SwingingJoint, ...]
+    colliders: tuple[TouchedCollider, ...]
+    fields: dict[str, Any]
+    kept: int
+    dropped: tuple[str, ...]
+
+
+class _Layout:
+    """Who waits for whom."""
+
+    def __init__(
+        self, skeleton: Skeleton, joints: list[SwingingJoint], colliders: Sequence[TouchedCollider]
+    ) -> None:
+        self.skeleton, self.colliders = skeleton, colliders
+        self.of = {s.joint: k for k, s in enumerate(joints)}
+        self.joints = joints
+
+    def swinging(self, joint: int) -> int:
+        """The joint that swings at or above a joint: its number, -1 where none does."""
+        while joint >= 0:
+            if joint in self.of:
+                return self.of[joint]
+            joint = int(self.skeleton.parents[joint])
+        return -1
+
+    def above(self, k: int) -> int:
+        return self.swinging(int(self.skeleton.parents[self.joints[k].joint]))
+
+    def waits_for(self, k: int) -> set[int]:
+        """The joints that are solved before one."""
+        spring = self.joints[k]
+        found = {self.above(k), self.swinging(spring.center)}
+        found |= {self.swinging(self.colliders[c].joint) for c in spring.hits}
+        return found - {-1}
+
+
+def plan_springs(
+    skeleton: Skeleton, joints: Sequence[SwingingJoint], colliders: Sequence[TouchedCollider]
+) -> SpringPlan:
+    """Lays springs out."""
+    dropped: list[str] = []
+    names = skeleton.names
+    swing: list[SwingingJoint] = []
+    taken: set[int] = set()
+    for spring in joints:
+        if spring.joint in taken:
+            dropped.append(f"{names[spring.joint]!r} swings in two springs: the first counts")
+        elif float(np.linalg.norm(spring.tail)) < SHORTEST:
+            dropped.append(f"{names[spring.joint]!r} has no length, and does not swing")
+        else:
+            swing.append(spring)
+            taken.add(spring.joint)
+    layout = _Layout(skeleton, swing, colliders)
+    _cut_circles(layout, dropped)
+    blocks = _blocks(layout)
+    return _packed(layout, blocks, tuple(dropped))
+
+
+def _cut_circles(layout: _Layout, dropped: list[str]) -> None:
+    """Leaves out colliders and centers that hang on joints that would wait for them."""
+    swing, names = layout.joints, layout.skeleton.names
+    order: list[int] = []
+    done = [False] * len(swing)
+
+    def hangs(k: int, on: int) -> bool:
+        while k >= 0:
+            if k == on:
+                return True
+            k = layout.above(k)
+        return False
+
+    for k, spring in enumerate(swing):
+        kept = tuple(c for c in spring.hits if not hangs(layout.swinging(layout.colliders[c].joint), k))
+        if len(kept) < len(spring.hits):
+            dropped.append(f"{names[spring.joint]!r} is not touched by colliders on its own chain")
+        center = spring.center
+        if center >= 0 and hangs(layout.swinging(center), k):
+            dropped.append(f"{names[spring.joint]!r} swings in the world: its center hangs on it")
+            center = -1
+        swing[k] = replace(spring, hits=kept, center=center)
+
+    def visit(k: int, path: tuple[int, ...]) -> None:
+        """Depth first; what leads back is cut where it closes the circle."""
+        if done[k]:
+            return
+        for other in sorted(layout.waits_for(k)):
+            if other in path or other == k:
+                spring = swing[k]
+                hits = tuple(c for c in spring.hits if layout.swinging(layout.colliders[c].joint) != other)
+                center = -1 if layout.swinging(spring.center) == other else spring.center
+                swing[k] = replace(spring, hits=hits, center=center)
+                dropped.append(
+                    f"{names[spring.joint]!r} and {names[swing[other].joint]!r} wait for each other's colliders: "
+                    "the first is not touched by the other's"
+                )
+            else:
+                visit(other, (*path, k))
+        done[k] = True
+        order.append(k)
+
+    for k in range(len(swing)):
+        visit(k, ())
+
+
+def _blocks(layout: _Layout) -> list[list[int]]:
+    """Joints in blocks, each after those it waits for."""
+    count = len(layout.joints)
+    waits = [layout.waits_for(k) for k in range(count)]
+    below: list[list[int]] = [[] for _ in range(count)]
+    for k in range(count):
+        for other in waits[k]:
+            below[other].append(k)
+    height: dict[int, int] = {}
+
+    def measured(k: int) -> int:
+        if k not in height:
+            height[k] = 1 + max((measured(b) for b in below[k]), default=0)
+        return height[k]
+
+    left = [len(w) for w in waits]
+    ready = [k for k in range(count) if not left[k]]
+    blocks = []
+    while ready:
+        ready.sort(key=lambda k: (-measured(k), layout.joints[k].center >= 0, k))
+        block, ready = ready[:LANES], ready[LANES:]
+        blocks.append(block)
+        for k in block:
+            for b in below[k]:
+                left[b] -= 1
+                if not left[b]:
+                    ready.append(b)
+    return blocks
+
+
+def _packed(layout: _Layout, blocks: list[list[int]], dropped: tuple[str, ...]) -> SpringPlan:
+    swing, parents = layout.joints, layout.skeleton.parents.tolist()
+    block_of = {k: b for b, block in enumerate(blocks) for k in block}
+
+    def ready(joint: int) -> int:
+        k = layout.swinging(joint)
+        return 0 if k < 0 else block_of[k] + 1
+
+    # Frames: all that joints, centers and colliders hang on and that does not swing.
+    wanted = (
+        {parents[s.joint] for s in swing} | {s.center for s in swing} | {c.joint for c in layout.colliders}
+    )
+    frames: set[int] = set()
+    for joint in wanted:
+        while joint >= 0 and joint not in layout.of:
+            frames.add(joint)
+            joint = parents[joint]
+    ordered = sorted(frames, key=lambda j: (ready(j), j))
+    inputs = sum(layout.swinging(j) < 0 for j in ordered)
+    order = [k for block in blocks for k in block]
+    slot = {j: k for k, j in enumerate(ordered)}
+    slot |= {swing[k].joint: len(ordered) + n for n, k in enumerate(order)}
+    slot[-1] = -1
+    places = sorted(range(len(layout.colliders)), key=lambda c: (ready(layout.colliders[c].joint), c))
+    new = {old: at for at, old in enumerate(places)}
+    colliders = tuple(layout.colliders[c] for c in places)
+    swing = [replace(s, hits=tuple(new[c] for c in s.hits)) for s in swing]
+    fields: dict[str, Any] = {
+        "needs": max([*(j for j in slot), -1]) + 1,
+        "blocks": len(blocks),
+        "joints": len(order),
+        "inputs": inputs,
+        "frames": len(ordered),
+        "colliders": len(colliders),
+        "frame": [(j, slot[parents[j]] if parents[j] >= 0 else -1, ready(j)) for j in ordered],
+        "collider": [(slot[c.joint], int(c.plane), ready(c.joint)) for c in colliders],
+        "shape": [(*c.offset, *c.way, c.radius, -1.0 if c.inside else 1.0) for c in colliders],
+    }
+    lanes = np.full((4, len(blocks), LANES), -1)
+    constants = np.zeros((len(blocks), CONSTANT_ROWS, LANES))
+    constants[:, 7], constants[:, 13], constants[:, 15] = 1.0, -2.0, 1.0
+    hits: list[int] = []
+    radii: list[np.ndarray[Any, Any]] = []
+    lists = []
+    for b, block in enumerate(blocks):
+        for lane, k in enumerate(block):
+            s = swing[k]
+            lanes[:, b, lane] = s.joint, slot[s.joint], slot[parents[s.joint]], slot[s.center]
+            constants[b, :, lane] = _constants(s)
+        first = len(hits)
+        for collider, rows in _merged([swing[k] for k in block]):
+            hits.append(collider)
+            radii.append(rows)
+        lists.append((first, len(hits) - first, int(any(swing[k].center >= 0 for k in block))))
+    fields |= dict(zip(("lane_joint", "lane_slot", "lane_parent", "lane_center"), lanes))
+    fields |= {"lists": lists, "hits": len(hits), "hit": hits, "radii": np.array(radii), "lanes": constants}
+    return SpringPlan(
+        tuple(swing[k] for k in order),
+        colliders,
+        fields,
+        int(kept_size(len(blocks), inputs, len(colliders))),  # type: ignore[no-untyped-call]
+        dropped,
+    )
+
+
+def _constants(s: SwingingJoint) -> list[float]:
+    """The numbers of a joint, see `spring_lanes.CONSTANT_ROWS`."""
+    length = float(np.linalg.norm(s.tail))
+    # Who may turn as far as it likes is never beyond its limit.
+    limit = (np.cos(s.limit), np.sin(s.limit)) if s.limit < np.pi - 1e-6 else (-2.0, 0.0)
+    return [
+        *(s.tail / length), length, *s.rest, s.stiffness / TICKS, 1.0 - s.drag, *(s.gravity / TICKS), *limit,
+        float(s.center < 0),
+    ]  # fmt: skip
+
+
+def _merged(block: list[SwingingJoint]) -> list[tuple[int, np.ndarray[Any, Any]]]:
+    """The colliders of a block with the radius of each joint, each joint's in its own order."""
+    left = [list(s.hits) for s in block]
+    out = []
+    while any(left):
+        heads = [hits[0] for hits in left if hits]
+        collider = max(sorted(set(heads)), key=heads.count)
+        radii = np.full(LANES, UNTOUCHED)
+        for lane, hits in enumerate(left):
+            if hits and hits[0] == collider:
+                radii[lane] = block[lane].radius
+                hits.pop(0)
+        out.append((collider, radii))
+    return out
