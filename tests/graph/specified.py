@@ -7,6 +7,9 @@ import numpy as np
 
 from marrow.graph.pose_program import PoseProgram
 from marrow.kernels.operations import OPERATIONS, ReferenceWorld, run_reference
+from marrow.kernels.operations.constraints.layout import FOLLOW
+from marrow.kernels.operations.constraints.reference import solved_set
+from marrow.kernels.operations.driving import COMBINED, DRIVER, Combined, Driver
 from marrow.kernels.operations.inertia import PROFILE
 from marrow.kernels.operations.limbs import CHAIN, LIMB, Limb, LookChain
 from marrow.kernels.operations.mirroring import MIRROR_MAP, Mirrored
@@ -101,6 +104,11 @@ class Reader:
         )
         return chain.memory < 0
 
+    def constraint_set(self, at, name):
+        known = solved_set(self.ints, self.floats, at, self.vectors)
+        self.world.constants[at] = known
+        return all(c.kind != FOLLOW for c in known.constraints)
+
     def mirror(self, at, name):
         J, mirror = self.layout.J, self.constants(MIRROR_MAP, at)
         turn, linear = mirror.turn.reshape(J, 4, 4), mirror.linear.reshape(J, 3, 3)
@@ -108,6 +116,21 @@ class Reader:
         self.world.constants[at] = Mirrored(
             mirror.partner, morphs, turn, linear, mirror.axes, mirror.translation, mirror.scale
         )
+        return True
+
+    def driver(self, at, name):
+        d = self.constants(DRIVER, at)
+        self.world.constants[at] = Driver(
+            tuple(d.looked), d.measure, d.axes, d.rests, d.known.reshape(d.examples, d.sources, 4), d.kernel,
+            bool(d.normalized), d.radius, d.terms_of.reshape(d.examples, d.outputs), d.bounds, tuple(d.morphs),
+            tuple(d.joints),
+        )  # fmt: skip
+        return True
+
+    def combined_morph(self, at, name):
+        c = self.constants(COMBINED, at)
+        curve = c.curve if c.keys > 1 else None
+        self.world.constants[at] = Combined(c.morph, tuple(c.inputs), c.how, c.mode, curve)
         return True
 
     def model_additive(self, at, name):

@@ -5,7 +5,17 @@ import pytest
 from worlds import BONES, character, place, still
 
 import marrow as mw
-from marrow.graph import Blend, Graph, LayerBlend, Parameter, Slot, State, StateMachine, Transition
+from marrow.graph import (
+    Blend,
+    CurveModify,
+    Graph,
+    LayerBlend,
+    Parameter,
+    Slot,
+    State,
+    StateMachine,
+    Transition,
+)
 
 UP = mw.Curve("lift", np.array([0.0, 1.0]), np.array([0.0, 1.0]))
 HIGH = mw.Curve("lift", np.array([0.0]), np.array([4.0]))
@@ -80,3 +90,57 @@ def test_curves_are_checked(times, values, text):
         mw.Curve("c", np.array(times, float), np.array(values, float))
     with pytest.raises(mw.MarrowError, match="same name"):
         mw.Clip("x", BONES, (), 1.0, curves=(UP, HIGH))
+
+
+@pytest.mark.parametrize(
+    ("mode", "value"), [("set", 3.0), ("add", 7.0), ("multiply", 12.0), ("min", 3.0), ("max", 4.0)]
+)
+def test_curves_are_changed(mode, value):
+    m = mw.Animator(STICK, Graph(CurveModify("high", {"lift": "w"}, mode), P))
+    m["w"] = 3.0
+    m.update(0.1)
+    assert m.curves["lift"] == pytest.approx(value)
+    assert m.curves["heat"] == pytest.approx(7.0)
+
+
+def test_curves_are_changed_as_much_as_is_seen_of_the_node_and_inner_ones_first():
+    half = Blend((CurveModify("high", {"heat": 1.0}), "high"), (0.5,))
+    m = mw.Animator(STICK, Graph(half, P))
+    m.update(0.1)
+    assert m.curves["heat"] == pytest.approx(4.0)  # half of the way from 7 to 1
+    inner = CurveModify("high", {"heat": 1.0}, "add")
+    m = mw.Animator(STICK, Graph(CurveModify(inner, {"heat": 10.0}, "multiply", weight=0.5), P))
+    m.update(0.1)
+    assert m.curves["heat"] == pytest.approx(8 + 0.5 * (80 - 8))
+
+
+def test_a_curve_that_no_clip_has_begins_with_its_parameter_each_time():
+    m = mw.Animator(STICK, Graph(CurveModify("plain", {"lift": 1.0, "mood": 0.25}, "add"), P))
+    for _ in range(3):
+        m.update(0.1)
+    assert m.curves["lift"] == pytest.approx(3.0)
+    assert m.curves["mood"] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("rate", [10, 60, 144])
+def test_rules_see_changed_curves(rate):
+    """`lift` goes from 0 to 1 in a second and is doubled: it passes 0.5 after 0.25 s."""
+    machine = StateMachine(
+        {"a": State(CurveModify("rise", {"lift": 2.0}, "multiply")), "b": State("ten")},
+        (Transition("a", "b", ("lift >= 0.5",), seconds=0),),
+    )
+    m = mw.Animator(STICK, Graph(machine, P))
+    at = []
+    for _ in range(rate):
+        m.update(1 / rate)
+        rows = m.events.all
+        at += [t for k, n, t in zip(rows.kinds, rows.names, rows.time) if (k, n) == ("state_entered", "b")]
+    assert at == [pytest.approx(0.25, abs=1e-5)]
+
+
+def test_wrong_changes_of_curves_are_told():
+    for node, said in ((CurveModify("rise", {}), "at least one"), (CurveModify("rise", {"w": 1.0}), "not a curve"),
+                       (CurveModify("rise", {"lift": "nobody"}), "nobody")):  # fmt: skip
+        with pytest.raises(mw.MarrowError) as error:
+            mw.Animator(STICK, Graph(node, P))
+        assert said in str(error.value)

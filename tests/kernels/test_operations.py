@@ -13,11 +13,17 @@ import test_programs as programs
 from compiling import watch
 from marrow.animation import ClipBank
 from marrow.errors import MarrowError
+from marrow.graph import CopyTransform, DriveChannel, KeepDistance, LimitTransform
+from marrow.graph.constraint_plan import ConstraintPlan
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals
 from marrow.graph.spring_plan import plan_springs
+from marrow.ik import JointLimit
 from marrow.kernels import pose_programs as kernel
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS, ReferenceWorld, codes, run_reference
+from marrow.kernels.operations.constraints.layout import CONSTRAINED
+from marrow.kernels.operations.constraints.reference import solved_set
+from marrow.kernels.operations.driving import COMBINED, DRIVER, Combined, Driver, features
 from marrow.kernels.operations.inertia import PROFILE
 from marrow.kernels.operations.legs import BODY_STATE, LEG_SET, LEG_STATE, LEG_VECTORS
 from marrow.kernels.operations.legs_reference import Leg, LegSet
@@ -26,7 +32,7 @@ from marrow.kernels.operations.mirroring import MIRROR_MAP, Mirrored
 from marrow.kernels.operations.model_additive import REFERENCE, Compared
 from marrow.kernels.operations.record import Argument
 from marrow.kernels.operations.springs import SPRING_SET
-from marrow.kernels.operations.springs_reference import Springs, SwingingJoint, TouchedCollider
+from marrow.kernels.operations.springs_reference import SpringUpdate, SwingingJoint, TouchedCollider
 from marrow.math import quaternion
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -158,8 +164,33 @@ class World:
             scale=rest.scale,
             morphs=[*morphs, *padding],
         )
+        self.set_drivers(bones)
         self.constants(PROFILE, (self.bank.layout.size, 3), memory=self.bank.layout.size, mask=3)
         self.set_springs(bones)
+        self.set_constraints(bones)
+
+    def set_constraints(self, bones):
+        """One of each that random poses do not bring to where nothing is defined."""
+        names = bones.names
+        at = next(j for j in range(programs.J) if bones.depth[j] >= 2)
+        j, p = names[at], names[bones.ancestors(at)[0]]
+        others = [n for n in names if n not in (j, p) and at not in bones.ancestors(bones.index(n))][:2]
+        given = (
+            CopyTransform(j, {others[0]: 1.0, others[1]: 2.0}, axes="xy", factor=0.5),
+            CopyTransform(j, others[0], ("translation", "rotation"), space="model", weight=0.4),
+            KeepDistance(j, target=(0.1, 0.2, 0.3), most=0.5),
+            DriveChannel(others[0], "rotation.x", "rotation.z", ((-1.0, 0.0), (1.0, 0.5)), j),
+            LimitTransform(j, JointLimit(0.9, 0.7)),
+        )
+        plan = ConstraintPlan(given, bones, "constraints")
+        first = self.vectors.shape[1]
+        numbers = [w for w, _ in plan.weights] + [v for t, _ in plan.targets for v in t]
+        self.vectors = np.concatenate([self.vectors, np.float32([numbers])], axis=1)
+        fields = {**plan.fields(), "vectors": first, "memory": -1, "header": 0}
+        ints, floats = [], []
+        CONSTRAINED.put(ints, floats, **fields)
+        known = solved_set(ints, np.float32(floats), 0, self.vectors[0])
+        self.constants(CONSTRAINED, known, **fields)
 
     def constants(self, record, reference, **fields):
         """Constants for the kernel, and the same as the reference has them."""
@@ -271,9 +302,38 @@ class World:
         told = np.concatenate([np.zeros(HEADER), np.eye(3).ravel(), [0.1, 0.2, 0.3]])
         self.vectors = np.concatenate([self.vectors, told[None].astype(np.float32)], axis=1)
         self.memory = np.concatenate([self.memory, np.zeros((1, plan.kept), np.float32)], axis=1)
-        reference = Springs(list(plan.joints), list(plan.colliders))
+        reference = SpringUpdate(list(plan.joints), list(plan.colliders))
         fields = {"memory": kept, "header": header, "vectors": header + HEADER, **plan.fields}
         self.constants(SPRING_SET, reference, **fields)
+
+    def set_drivers(self, bones):
+        """Two joints and three examples, for two morphs and a joint."""
+        looked, count = (3, 5), 3
+        axes = np.float32([(0, 0.6, 0.8), (1, 0, 0)])
+        rests = quaternion.normalize(self.rng.normal(size=(2, 4))).astype(np.float32)
+        measure = int(self.rng.integers(3))
+        turns = quaternion.normalize(self.rng.normal(size=(count, 2, 4)))
+        known = features(turns, measure, axes.astype(float), rests.astype(float)).astype(np.float32)
+        terms = self.rng.normal(size=(count, 8)).astype(np.float32)
+        bounds = np.float32([(-0.5, 0.6)] * 8)
+        function, normalized = int(self.rng.integers(2)), int(self.rng.integers(2))
+        normalized *= 1 - function
+        room = self.memory.shape[1]
+        self.memory = np.concatenate([self.memory, np.zeros((1, count), np.float32)], axis=1)
+        self.constants(
+            DRIVER,
+            Driver(looked, measure, axes.astype(float), rests.astype(float), known.astype(float), function,
+                   bool(normalized), 1.5, terms.astype(float), bounds.astype(float), (0, 2), (6,)),
+            sources=2, examples=count, pairs=6, outputs=8, terms=24, morph_count=2, joint_count=1, measure=measure,
+            kernel=function, normalized=normalized, memory=room, radius=1.5, looked=looked, axes=axes, rests=rests,
+            known=known, terms_of=terms, bounds=bounds, morphs=(0, 2), joints=(6,),
+        )  # fmt: skip
+        how, mode = int(self.rng.integers(5)), int(self.rng.integers(3))
+        curve = np.float32([(-0.25, 0.5), (0.25, 0.75), (0.75, -1.0)])
+        self.constants(
+            COMBINED, Combined(1, (0, 2), how, mode, curve.astype(float)), count=2, keys=3, morph=1, how=how, mode=mode,
+            inputs=(0, 2), curve=curve,
+        )  # fmt: skip
 
     def set_mirror(self, bones):
         """Joints change places at random, with constants at random: the operation does not ask what they mean."""
@@ -329,8 +389,9 @@ NEEDS = {"LOAD": ("STORE",), "INERTIA": ("START_INERTIA",), "INERTIA_PROFILE": (
 
 
 def random_program(world, length=22, certain=None):
-    """A sound program in which any operation may come, or one does for certain: what needs memory comes when there is some,
-    and what adds to a sum where one was begun (by `SAMPLE` or `SCALE`: other rotations have no particular length)."""
+    """A sound program in which any operation may come, or one does for certain: what needs memory comes when there is
+    some, and what adds to a sum where one was begun (by `SAMPLE` or `SCALE`: other rotations have no particular
+    length)."""
     rng, out, kept = world.rng, [], set()
     sums = []  # for each pose on the stack, whether it is a sum
     wanted = [OPERATIONS[getattr(codes, name)] for name in (*NEEDS.get(certain, ()), certain) if name]
@@ -486,6 +547,14 @@ BROKEN = [
     ("SPRINGS", {"needs": 0}),
     ("SPRINGS", {"hit": [7] * 2}),
     ("SPRINGS", {"lane_parent": [99] * 16}),
+    ("CONSTRAIN", {"vectors": FAR}),
+    ("CONSTRAIN", {"first_source": [0, 99, 0, 0, 0]}),
+    ("CONSTRAIN", {"keys": [0, 0, 0, 9, 0]}),
+    ("CONSTRAIN", {"weight": [0, 1, 2, 99, 4]}),
+    ("CONSTRAIN", {"target": [-1, -1, 99, -1, -1]}),
+    ("CONSTRAIN", {"joint": [0, 99, 0, 0, 0]}),
+    ("CONSTRAIN", {"kind": [0, 1, 10, 0, 0]}),
+    ("CONSTRAIN", {"extra": [0, 0, 0, FAR, 0]}),
 ]
 
 

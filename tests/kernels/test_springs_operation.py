@@ -13,7 +13,7 @@ from marrow.kernels.operations import OPERATION, ReferenceWorld, run_reference
 from marrow.kernels.operations import codes as op
 from marrow.kernels.operations.limbs import HEADER
 from marrow.kernels.operations.springs import SPRING_SET
-from marrow.kernels.operations.springs_reference import Springs, SwingingJoint, TouchedCollider
+from marrow.kernels.operations.springs_reference import SpringUpdate, SwingingJoint, TouchedCollider
 from marrow.math import quaternion
 
 
@@ -71,7 +71,7 @@ class Swing:
             self.bank, self.character.palette, np.zeros((1, joints), np.float32), constants
         )
         self.memory = np.zeros((1, self.plan.kept), np.float32)
-        self.springs = Springs(list(self.plan.joints), list(self.plan.colliders))
+        self.springs = SpringUpdate(list(self.plan.joints), list(self.plan.colliders))
         self.springs.axes, self.springs.wind = (
             quaternion.to_matrix(unit(rng.normal(size=4))),
             rng.normal(size=3),

@@ -796,6 +796,15 @@ export interface ViewInfo {
   key: string;
 }
 
+/** A constraint of the character: what it does, to which joints (or which channel), what it looks at, and its weight. */
+export interface ConstraintInfo {
+  kind: string;
+  name: string;
+  moves: string[];
+  reads: string[];
+  weight: string;
+}
+
 /** `/api/character/{slot}`: everything about a character but its arrays. `bounds` are those of what is shown; `facing` is how far it looks away from +Z, towards +X, in radians (0 where that is not known): the camera begins in front of it. Where there is no graph, `graph_offer` says what its clips would make (`ReadyGraph`), None where they make none, and `graph_hint` how to get one. `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space matrix of a joint is its palette matrix times the inverse of its `inverse_bind`; the first J palette entries are the J joints. `views` can be drawn of it. `handles` are the joints that have one where joints are held (`SetEffector`): hips, head, hands and feet, where they are known. */
 export interface CharacterInfo {
   name: string;
@@ -807,6 +816,7 @@ export interface CharacterInfo {
   images: number;
   meshes: MeshInfo[];
   clips: ClipInfo[];
+  constraints: ConstraintInfo[];
   report: ReportLine[];
   palette: number;
   morph_weights: number;

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from marrow.cli._captured import named_take, without_surprises
 from marrow.cli._errors import UsageError
 from marrow.cli._files import chosen_clips, in_world, open_character
+from marrow.graph.constrained_poses import constrained_poses
 from marrow.graph.spring_baking import swung
 from marrow.io.atomic import check_space, replacing
 from marrow.math import quaternion
@@ -80,7 +81,7 @@ class BakedMotion:
 
     def _pose(self, times: Array) -> Pose:
         if self.clip is not None:
-            return self.clip.sample(times)
+            return constrained_poses(self.character, self.clip.sample(times))
         return self.character.skeleton.rest.broadcast_to((len(times),))
 
     def _values(self, field: str, pose: Pose) -> Array:

@@ -21,7 +21,20 @@ ONE_THREAD = dict.fromkeys(
 
 def bench(
     what: Literal[
-        "core", "io", "graph", "threads", "motion", "ik", "lod", "studio", "gpu", "render", "dataset", "torch"
+        "core",
+        "io",
+        "graph",
+        "threads",
+        "motion",
+        "ik",
+        "constraints",
+        "springs",
+        "lod",
+        "studio",
+        "gpu",
+        "render",
+        "dataset",
+        "torch",
     ] = "core",
     *,
     seconds: float = 1.0,
@@ -35,7 +48,8 @@ def bench(
     ----------
     what
         core: skinning and poses. io: loading files. graph: animation graphs. threads: crowds on 1 to all
-        cores, in a loop and at 60 Hz. motion: retargeting. ik: inverse kinematics.
+        cores, in a loop and at 60 Hz. motion: retargeting. ik: inverse kinematics. constraints: those on joints.
+        springs: hair that swings.
         lod: levels of detail. studio: its server. gpu: skinning on the GPU. render: pictures. torch: with
         gradients. dataset: data sets.
     seconds

@@ -19,6 +19,7 @@ from marrow.animation.sampling import sample
 from marrow.cached import cached_property
 from marrow.dataset.recipe import Recipe
 from marrow.errors import ValidationError
+from marrow.graph.constrained_poses import constrained_poses
 from marrow.kernels.rotations import angular_velocities, euler_angles, rotation_vectors
 from marrow.math import quaternion, rotation6d
 from marrow.math.elementary import arctan2, sincos
@@ -60,7 +61,7 @@ class Frames:
 
     @cached_property
     def pose(self) -> Pose:
-        pose = sample(self.clip, self.times)
+        pose = constrained_poses(self.character, sample(self.clip, self.times))
         return mirrored_pose(pose, mirror_map(self.character.skeleton)) if self.mirrored else pose
 
     @cached_property

@@ -120,7 +120,8 @@ class CompiledGraph:
     instance from one update to the next. `header` is the column of the vectors where programs find how model space
     moved (-1: none asks), `world_vectors` are targets given in the world, `reaches` those of hands in windows of clips;
     with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
-    run; `springs` are the joints that swing, by the paths of their nodes."""
+    run; `springs` are the joints that swing, by the paths of their nodes, `constrained` whether the constraints of the
+    character are solved after the graph."""
 
     graph: Graph
     character: Character
@@ -153,6 +154,7 @@ class CompiledGraph:
     travels: bool
     keeps: bool
     springs: dict[str, SpringPlan]
+    constrained: bool
 
     @property
     def placed(self) -> bool:

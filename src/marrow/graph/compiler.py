@@ -26,7 +26,7 @@ from marrow.graph.compiled import (
 from marrow.graph.contacts import LANDING
 from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
-from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot, Springs
+from marrow.graph.nodes import ClipNode, Constrain, Node, RootMotion, Slot, Springs
 from marrow.graph.nodes.base import DEEPEST
 from marrow.graph.nodes.springs import swings
 from marrow.graph.pose_program import Procedurals
@@ -51,18 +51,23 @@ from marrow.model.clip import Clip
 __all__ = ["Compiler", "check_standalone", "compile_graph"]
 
 Array = NDArray[Any]
+CONSTRAINTS = "character"
+"""The path of the node that solves the constraints of the character."""
 STEADY = 1.0
 """Seconds over which the travel of hips that are the root is evened out: about two steps."""
 SPRINGS_PATH = "springs"
 """The path of springs that come with the character."""
 
 
-def compile_graph(graph: Graph, character: Character, *, springs: bool = True) -> CompiledGraph:
-    """Validates `graph` for `character` and lays it out for running. With `springs`, those of the character's file
-    swing in any graph that has no `Springs` of its own."""
+def compile_graph(
+    graph: Graph, character: Character, *, springs: bool = True, constraints: bool = True
+) -> CompiledGraph:
+    """Validates `graph` for `character` and lays it out for running. The constraints of the character come after it, unless
+    they are switched off; then, with `springs`, those of the character's file swing in any graph that has no `Springs` of
+    its own."""
     if not isinstance(character, Character):
         raise WrongTypeError(f"compile_graph: expected a Character, got {type(character).__name__}")
-    return Compiler(normalized(graph), character, adds_springs=springs).compile()
+    return Compiler(normalized(graph), character, adds_springs=springs, constrained=constraints).compile()
 
 
 def check_standalone(graph: Graph) -> None:
@@ -83,6 +88,8 @@ class Compiler:
     """Whether the graph is only checked: the character is a placeholder."""
     adds_springs: bool = False
     """Whether springs of the character's file swing, where the graph says nothing of springs."""
+    constrained: bool = False
+    """Whether the constraints of the character are solved after the graph."""
     nodes: list[dict[str, int]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     leaves: list[dict[str, Any]] = field(default_factory=list)
@@ -151,6 +158,10 @@ class Compiler:
             root, path = root.source, "root.source"
         if self.root_mode in ("extract", "drop"):
             self.bank = in_place(self.character, self.root_joint, self.root_axes, self.root_smooth)
+        if self.constrained and self.character.constraints:
+            root = ClipNode(root) if isinstance(root, str) else root
+            self._places[id(root)] = path
+            root, path = Constrain(root, self.character.constraints), CONSTRAINTS  # type: ignore[arg-type]
         if self.adds_springs and has_springs(self.character) and not swings(root):
             # Whatever the graph shows, and with the paths it has there.
             root = ClipNode(root) if isinstance(root, str) else root
@@ -189,6 +200,17 @@ class Compiler:
         if self._pairs is not None and self._pairs != pairs:
             raise ValidationError(f"{path}.pairs: the mirrors of a graph have the same pairs")
         self._pairs = pairs
+
+    def curve_column(self, name: str) -> int:
+        """The column of the values where a curve is."""
+        if name not in self.curve_columns:
+            declared = self.builder.parameters.get(name)
+            if declared is not None and declared.type == "curve":
+                self.curve_columns[name] = declared.column
+            else:
+                self.curve_columns[name] = len(self.builder.values)
+                self.builder.values.append(0.0)
+        return self.curve_columns[name]
 
     def made_curve(self, name: str, keys: dict[int, tuple[list[float], list[float]]]) -> int:
         """A curve of clips (by their entries: times and values) that the graph makes for itself; returns its column."""
@@ -415,6 +437,7 @@ class Compiler:
             functions=b.array("functions", ct.FUNCTION_ROW),
             clips=readonly(clips),
             curves=readonly(np.array(curves, ct.CURVE_ROW)),
+            curve_changes=b.array("curve_changes", ct.CURVE_CHANGE),
             columns=readonly(np.unique([c[0] for c in curves], return_index=True)[1].astype(np.int64)),
             events=readonly(np.array(events, ct.EVENT)),
             roots=readonly(roots),
@@ -463,6 +486,7 @@ class Compiler:
             travels=self.root_mode == "extract",
             keeps=self.keeps,
             springs=self.springs,
+            constrained=self.constrained,
         )
 
     def _curves(self, clips: Array) -> list[tuple[int, int, int, float]]:
@@ -472,14 +496,7 @@ class Compiler:
         for k, sampled in enumerate(self.bank.sampled, 1):
             clips[k]["first_curve"] = len(found)
             for curve in sampled.source.curves:
-                if curve.name not in self.curve_columns:
-                    declared = b.parameters.get(curve.name)
-                    if declared is not None and declared.type == "curve":
-                        self.curve_columns[curve.name] = declared.column
-                    else:
-                        self.curve_columns[curve.name] = len(b.values)
-                        b.values.append(0.0)
-                column = self.curve_columns[curve.name]
+                column = self.curve_column(curve.name)
                 keys = b.number([*curve.times.tolist(), *curve.values.tolist()])
                 found.append((column, keys, len(curve.times), b.values[column]))
             for name, made in self._made_curves.items():

@@ -91,7 +91,8 @@ class Builder:
         self.constants: list[float] = []
         self.rows: dict[str, list[tuple[Any, ...]]] = {
             name: [] for name in ("groups", "machines", "states", "transitions", "rules", "layers", "slots",
-                                  "spaces", "procedurals", "functions", "parameters", "warps", "steerings")
+                                  "spaces", "procedurals", "functions", "parameters", "warps", "steerings",
+                                  "curve_changes")
         }  # fmt: skip
         self.masks: list[Array] = []
         self._mask_index: dict[bytes, int] = {}

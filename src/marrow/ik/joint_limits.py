@@ -17,30 +17,14 @@ from marrow.animation.kinematics import check_pose
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, Skeleton, _validate
+from marrow.model.joint_limit import JointLimit, Range
 
 __all__ = ["JointLimit", "JointLimits"]
 
 Array = NDArray[Any]
-Range = float | tuple[float, float]
 MARGIN = 0.15
 NARROWEST = 1e-3
 """Radians: no range is narrower, so that the solver has room to work."""
-
-
-@dataclass(frozen=True)
-class JointLimit:
-    """The limits of one joint, in radians from its rest pose.
-
-    `swing` is a half angle, or a pair for the two axes across the bone: about `side`, and about what is across bone
-    and `side`. `twist` is for the turn about the bone. Each may also be a range `(low, high)`: a knee that bends from
-    0 to 150 degrees about x has `swing=((0.0, 2.6), 0.05), side=(1, 0, 0)`. `bone` is the axis of twist in the
-    joint's frame, towards its child where nothing is given.
-    """
-
-    swing: float | tuple[Range, Range] = np.pi
-    twist: Range = np.pi
-    bone: tuple[float, float, float] | None = None
-    side: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,8 +72,8 @@ class JointLimits:
 
     @classmethod
     def of_hinges(cls, body: Skeleton | Character) -> JointLimits:
-        """Those of a robot (`Skeleton.hinges`): each joint turns about its axis alone, within its limits; joints without a
-        hinge keep their rotation, but for the root."""
+        """Those of a robot (`Skeleton.hinges`): each joint turns about its axis alone, within its limits; joints
+        without a hinge keep their rotation, but for the root."""
         skeleton = _skeleton("JointLimits.of_hinges", body)
         if not skeleton.hinges:
             raise ValidationError(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.io import vrm_space
+from marrow.io.constraint_space import turned_constraints
 from marrow.model import Character, Clip, Hinge, Mesh, MorphTarget, Skeleton, Socket, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATH_WIDTH, PATHS, value_sizes
@@ -139,6 +140,7 @@ def _turned(character: Character, C: Array, s: float) -> Character:
         skeleton=skeleton,
         clips=tuple(turn.clip(c, skeleton) for c in character.clips.values()),
         vrm=vrm_space.turned(character.vrm, C, s),
+        constraints=turned_constraints(character.constraints, C, s),
     )
 
 

@@ -25,6 +25,7 @@ from marrow.io.container import Container, is_container, write_container
 from marrow.io.finite_check import check_finite
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
+from marrow.io.vrm_constraints import constraints_from_vrm
 from marrow.model import (
     Character,
     Clip,
@@ -49,6 +50,7 @@ from marrow.model._asset import trusted
 from marrow.model._validate import owned
 from marrow.model.character import Clips
 from marrow.model.clip import TRACK_DTYPE
+from marrow.model.constraints import Constraint, constraint_from_data, constraint_to_data
 from marrow.report import Report, ReportLine
 
 __all__ = ["read", "read_container", "sniff", "write", "write_to"]
@@ -168,6 +170,7 @@ class _Document(msgspec.Struct):
     levels: list[_Level] = []
     lod: _Lod | None = None
     unit: float = 1.0
+    constraints: list[dict[str, Any]] = []
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -232,6 +235,7 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
         [_level_out(level, f"level.{k}", store) for k, level in enumerate(character.reduced, 1)],
         _lod_out(character.lod),
         character.unit,
+        [constraint_to_data(c) for c in character.constraints],
     )
     try:
         text = msgspec.json.encode(document)
@@ -426,13 +430,21 @@ def _character_in(document: _Document, container: Container, make: Callable[...,
         report=Report(tuple(document.report)),
         extras=document.extras,
         variants=tuple(document.variants),
-        vrm=document.vrm,
+        vrm={key: value for key, value in document.vrm.items() if key != "constraints"},
         source="",
         reduced=levels,
         lod=_lod_in(document.lod or _Lod(len(skeleton), 0.0, 0.0), meshes),
         unit=document.unit,
+        constraints=_constraints_in(document),
     )
     return character
+
+
+def _constraints_in(document: _Document) -> tuple[Constraint, ...]:
+    """Those of the file; older ones have VRM's among the VRM data."""
+    found = tuple(constraint_from_data(c, f"constraints[{k}]") for k, c in enumerate(document.constraints))
+    old = document.vrm.get("constraints")
+    return found + (constraints_from_vrm(old, lambda what: None) if isinstance(old, dict) else ())
 
 
 def _level_in(level: _Level, meshes: tuple[Mesh, ...]) -> Level:

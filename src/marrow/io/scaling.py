@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.io.constraint_space import turned_constraints
 from marrow.io.vrm_space import turned
 from marrow.model import Character, Clip, Mesh, Skeleton, Tracks
 from marrow.model._derived import derived
@@ -33,6 +34,7 @@ def scaled(character: Character, factor: float | None) -> Character:
         skeleton=skeleton,
         clips=tuple(scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
         vrm=turned(character.vrm, np.eye(3), factor),
+        constraints=turned_constraints(character.constraints, np.eye(3), factor),
         unit=1.0 if character.unit == 1 else character.unit / factor,
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
 from marrow.kernels.control_travel import shown_clip
-from marrow.kernels.control_weights import leaf_time
+from marrow.kernels.control_weights import leaf_time, value_of
 from marrow.kernels.language.kernel import rare
 
 NEVER = 1e300
@@ -43,7 +43,7 @@ def add_curves(graph, state, n, clip, time, weight):
 @rare
 def write_curves(graph, state, room, n):
     """The curves of an instance at this moment."""
-    if len(graph.curves) == 0:
+    if len(graph.curves) + len(graph.curve_changes) == 0:
         return
     tick = room.counters[0]["tick"]
     for k in range(len(graph.columns)):
@@ -72,6 +72,33 @@ def write_curves(graph, state, room, n):
             state.values[n, column] /= total
         else:
             state.values[n, column] += (1.0 - total) * curve["default"]
+    for k in range(len(graph.curve_changes)):
+        if graph.curve_changes[k]["alone"] != 0:
+            state.values[n, graph.curve_changes[k]["column"]] = graph.curve_changes[k]["default"]
+    # Nodes come parents first: what is below another changes first.
+    for k in range(len(graph.curve_changes)):
+        change = graph.curve_changes[len(graph.curve_changes) - 1 - k]
+        value = state.values[n, change["column"]]
+        state.values[n, change["column"]] = changed_curve(graph, state, room, n, change, value)
+
+
+def changed_curve(graph, state, room, n, change, value):
+    """A curve after a node that changes it."""
+    work = room.work[change["node"]]
+    if work["seen"] != room.counters[0]["tick"]:
+        return value
+    share = work["weight"] * min(max(value_of(graph, state, n, change["weight"]), 0.0), 1.0)
+    by = value_of(graph, state, n, change["ref"])
+    mode, goal = change["mode"], by
+    if mode == 1:
+        goal = value + by
+    elif mode == 2:
+        goal = value * by
+    elif mode == 3:
+        goal = min(value, by)
+    elif mode == 4:
+        goal = max(value, by)
+    return value + share * (goal - value)
 
 
 def time_ahead(time, speed, duration, loop):
@@ -122,7 +149,15 @@ def curve_now(graph, state, room, n, column, ahead):
     for k in range(len(graph.curves)):
         if graph.curves[k]["column"] == column:
             default = graph.curves[k]["default"]
-    return value / total if total > 1.0 else value + (1.0 - total) * default
+    for k in range(len(graph.curve_changes)):
+        if graph.curve_changes[k]["column"] == column and graph.curve_changes[k]["alone"] != 0:
+            default = graph.curve_changes[k]["default"]
+    value = value / total if total > 1.0 else value + (1.0 - total) * default
+    for k in range(len(graph.curve_changes)):
+        change = graph.curve_changes[len(graph.curve_changes) - 1 - k]
+        if change["column"] == column:
+            value = changed_curve(graph, state, room, n, change, value)
+    return value
 
 
 def key_gap(graph, clip, time, forward):

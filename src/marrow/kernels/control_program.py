@@ -24,6 +24,7 @@ from marrow.kernels.control_tables import (
     VOICES,
 )
 from marrow.kernels.control_travel import shown_clip
+from marrow.kernels.control_weight_rules import weight_of
 from marrow.kernels.control_weights import TINY, leaf_time, value_of
 from marrow.kernels.language.kernel import rare
 from marrow.kernels.operations.codes import (
@@ -209,7 +210,8 @@ def write_pose(graph, state, room, n, i, program, back, section):
 
 
 def write_node(graph, state, room, n, i, back, own, section):
-    """The operations of one node, in the program they belong to; where `section` is a program, it takes those of `own`."""
+    """The operations of one node, in the program they belong to; where `section` is a program, it takes those of
+    `own`."""
     node = graph.nodes[i]
     program = node["program"]
     if section >= 0:
@@ -289,7 +291,9 @@ def write_vectors(graph, state, room, n):
     for p in range(len(graph.procedurals)):
         row = graph.procedurals[p]
         for k in range(row["count"]):
-            room.vectors[n, row["vector"] + k] = value_of(graph, state, n, graph.links[row["refs"] + k])
+            room.vectors[n, row["vector"] + k] = weight_of(
+                graph, state, room, n, graph.links[row["refs"] + k]
+            )
 
 
 def write_program(graph, state, room, n):

@@ -219,6 +219,15 @@ CLIP_ROW = _record(
     twin=i8,  # the row of what it is in a mirror
 )  # fmt: skip
 CURVE_ROW = _record(column=i8, keys=i8, count=i8, default=f8)
+CURVE_CHANGE = _record(
+    node=i8,
+    column=i8,
+    mode=i8,  # set, added, multiplied, at most, at least
+    ref=i8,  # by what
+    weight=i8,  # how much of it, a value too
+    alone=i8,  # 1: no clip has that curve
+    default=f8,
+)
 EVENT = _record(time=f8, end=f8, name=i8)
 SECTION = _record(begin=f8, end=f8)
 PARAMETER = _record(kind=i8, column=i8, wraps=i8, smoothing=f8, low=f8, high=f8)
@@ -245,6 +254,7 @@ class GraphTables(NamedTuple):
     functions: Records[FUNCTION_ROW, ANY]
     clips: Records[CLIP_ROW, ANY]
     curves: Records[CURVE_ROW, ANY]
+    curve_changes: Records[CURVE_CHANGE, ANY]
     columns: i8[ANY]  # the first curve of every column that has some
     events: Records[EVENT, ANY]
     roots: f8[ANY, 7]

@@ -166,7 +166,10 @@ def reordered(character: Character, order: Array) -> Character:
     )
     clips = tuple(_retargeted(clip, other, new) for clip in character.clips.values())
     vrm = _renumbered(character.vrm, new)
-    return character.replace(skeleton=other, meshes=meshes, clips=clips, vrm=vrm, reduced=())
+    constraints = tuple(c.renumbered(new) for c in character.constraints)
+    return character.replace(
+        skeleton=other, meshes=meshes, clips=clips, vrm=vrm, constraints=constraints, reduced=()
+    )
 
 
 def _renumbered(vrm: Any, new: Array) -> Any:

@@ -15,6 +15,8 @@ from marrow.math import affine, transform
 from marrow.model import _cards, _late, _validate
 from marrow.model._asset import Asset, exchanged, freeze
 from marrow.model.clip import Clip
+from marrow.model.constraint_order import constraint_order
+from marrow.model.constraints import Constraint
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
 from marrow.model.mesh import Mesh, Section
@@ -114,6 +116,18 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants
             )
 
 
+def _check_constraints(constraints: tuple[Constraint, ...], skeleton: Skeleton) -> None:
+    """Constraints must name joints that are there, and no circle."""
+    for k, constraint in enumerate(constraints):
+        where = f"Character.constraints[{k}]"
+        constraint.check(where)
+        if not constraint.known_in(skeleton):
+            names = [*constraint.moves(), *constraint.reads()]
+            raise ValidationError(f"{where}: the skeleton lacks one of the joints {names}")
+    if constraints:
+        constraint_order(constraints, skeleton, "Character")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Character(Asset):
     """A skeleton with its meshes, clips, materials and images, and the importer's `report`.
@@ -125,6 +139,7 @@ class Character(Asset):
       look at it
     - `variants`: names of material variants; see `with_variant`
     - `vrm`: what a VRM file says beyond its skeleton (licence, expressions, look-at, springs, ...), as plain data
+    - `constraints`: what joints do by themselves (`mw.graph.CopyTransform`, ...): they are solved after whatever moves it
     - `source`: the file it was loaded from
     - `unit`: metres per unit of its lengths. 1, but for motion files that name no unit and are not in metres (BVH): see
       `in_metres`
@@ -146,6 +161,7 @@ class Character(Asset):
     reduced: tuple[Level, ...] = ()
     lod: Lod = None  # type: ignore[assignment]
     unit: float = field(default=1.0, compare=False)
+    constraints: tuple[Constraint, ...] = ()
 
     def __post_init__(self) -> None:
         _validate.instance("Character", "skeleton", self.skeleton, Skeleton)
@@ -169,6 +185,8 @@ class Character(Asset):
             raise ValidationError(
                 f"Character.reduced: levels must not have more joints than the one before, got {joints}"
             )
+        constraints = _validate.items("Character", "constraints", self.constraints, Constraint)
+        _check_constraints(constraints, self.skeleton)
         lod = Lod.of(meshes, J, error=0.0, mean_error=0.0) if self.lod is None else self.lod
         _validate.instance("Character", "lod", lod, Lod)
         for material in materials:
@@ -191,6 +209,7 @@ class Character(Asset):
             vrm=_validate.document("Character", "vrm", self.vrm),
             source=_validate.name("Character", "source", self.source),
             reduced=reduced,
+            constraints=constraints,
             lod=lod,
             unit=_validate.number("Character", "unit", self.unit, low=0, above=True),
         )
@@ -331,9 +350,8 @@ class Character(Asset):
     def replace(self, **changes: Any) -> Character:
         """A character with some fields exchanged, validated again.
 
-        Levels of detail belong to a surface: with other `meshes` or another `skeleton` they go, unless `reduced` brings new
-        ones, and the report says so.
-        """
+        Levels of detail belong to a surface: with other `meshes` or another `skeleton` they go, unless `reduced`
+        brings new ones, and the report says so."""
         if ("meshes" in changes or "skeleton" in changes) and "reduced" not in changes:
             changes.setdefault("lod", None)
             if self.reduced:
@@ -342,6 +360,13 @@ class Character(Asset):
                     "dropped", "levels", "the levels of detail: they were made for other meshes"
                 )
                 changes.update(reduced=(), report=report + Report((line,)))
+        if "skeleton" in changes and "constraints" not in changes and self.constraints:
+            kept = tuple(c for c in self.constraints if c.known_in(changes["skeleton"]))
+            lost = len(self.constraints) - len(kept)
+            if lost:
+                report = changes.get("report", self.report)
+                line = ReportLine("dropped", "constraints", f"{lost} whose joints the skeleton has no more")
+                changes.update(constraints=kept, report=report + Report((line,)))
         return exchanged(self, changes)
 
     def with_meshes(
@@ -394,9 +419,9 @@ class Character(Asset):
         return _late.function("io.scaling", "in_metres")(self)  # type: ignore[no-any-return]
 
     def turned_to(self, axis: str) -> Character:
-        """The character turned about the vertical to look along `axis` (`"+z"`, `"-x"`, ...): its joints, meshes, levels,
-        clips and all that has a direction, so that every vertex at every time is the turned original. Where it is not known
-        where it looks it stays as it is, and its report says so."""
+        """The character turned about the vertical to look along `axis` (`"+z"`, `"-x"`, ...): its joints, meshes,
+        levels, clips and all that has a direction, so that every vertex at every time is the turned original. Where
+        it is not known where it looks it stays as it is, and its report says so."""
         return _late.function("io.axes", "turned_to")(self, _validate.name("turned_to", "axis", axis))  # type: ignore[no-any-return]
 
     def converted(

@@ -29,6 +29,7 @@ from marrow.motion.calibration import checked_calibration, cut_calibration
 from marrow.motion.chain_settings import check_chains, finish_chains, reach_with_chains, weigh_chains
 from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.expressions import with_expressions
+from marrow.motion.faces import face_for, with_face
 from marrow.motion.fit_cache import recall, remember
 from marrow.motion.foot_ik import plant_feet
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
@@ -300,7 +301,7 @@ class Retargeter(Fit):
             self._note_lost(clip, lost_joints(clip, self.target), "joints")
             made = copied(clip, self.target, self._morph_map(clip))
             made = made if rate is None else made.at_rate(rate)
-            return made if self.target_character is None else with_expressions(made, self.target_character)
+            return self._faced(made, clip)
         if clip.additive:
             return self._additive(clip, rate, threads)
         times = frame_times(clip, rate)
@@ -343,7 +344,7 @@ class Retargeter(Fit):
         made_rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
         made = clip.replace(skeleton=self.target, tracks=packed, rate=made_rate)
-        return made if self.target_character is None else with_expressions(made, self.target_character)
+        return self._faced(made, clip)
 
     def _placed(self, clip: Clip, few: Pose) -> tuple[Clip, Pose]:
         """A clip and frames of it; where its hips turn arbitrarily, with rotations as the places of joints say."""
@@ -427,7 +428,10 @@ class Retargeter(Fit):
 
     def _morph_map(self, clip: Clip) -> MorphMap:
         found = map_morphs(clip, self.target, self._called)
-        self._note_lost(clip, found.lost, "morphs")
+        face = face_for(found.lost, self._owner)
+        self._note_lost(clip, found.lost if face is None else [*face.unknown, *face.unmatched], "morphs")
+        if face is not None:
+            self._lines.add("info", f"clip {clip.name!r}", f"its face goes by what shapes are: {face}")
         if found.doubled:
             self._lines.add(
                 "dropped",
@@ -441,6 +445,17 @@ class Retargeter(Fit):
     def _called(self) -> dict[str, str]:
         """What morphs of other faces are called here."""
         return {} if self.profiles[1] is None else self.profiles[1].morphs
+
+    @property
+    def _owner(self) -> Character | Skeleton:
+        return self.target if self.target_character is None else self.target_character
+
+    def _faced(self, made: Clip, clip: Clip) -> Clip:
+        """With what shapes of other names, and expressions, mean here."""
+        face = face_for(map_morphs(clip, self.target, self._called).lost, self._owner)
+        if face is not None:
+            made = with_face(made, clip, face, self._owner)
+        return made if self.target_character is None else with_expressions(made, self.target_character)
 
     def _morphs(self, clip: Clip) -> list[Track]:
         """Morph tracks as they are, by name."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.animation.additive import sample_shown
 from marrow.animation.visibility import VISIBILITY, visible_meshes
 from marrow.errors import ValidationError
+from marrow.graph.constrained_poses import constrained_poses
 from marrow.lod.bounding_spheres import moving_bounding_sphere
 from marrow.math import affine, transform
 from marrow.model import _validate
@@ -130,7 +131,7 @@ def _pose(actor: Actor) -> Any:
         time = np.asarray(_validate.numbers("Actor.time", actor.time), np.float64)
         if time.ndim > 1 or not time.size:
             raise ValidationError(f"Actor.time: expected a number or (N,), got shape {time.shape}")
-        return sample_shown(actor.clip, time)
+        return constrained_poses(actor.character, sample_shown(actor.clip, time))
     return actor.character.skeleton.rest if actor.pose is None else actor.pose
 
 

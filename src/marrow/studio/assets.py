@@ -11,7 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.model import Character, Clip, Material, Mesh, Socket
+from marrow.model import Character, Clip, Material, Mesh, Skeleton, Socket
+from marrow.model.constraints import Constraint
 from marrow.model.material import Texture
 from marrow.model.morph import target_weights
 from marrow.motion.helper_joints import helper_joints
@@ -109,6 +110,7 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Desc
         images=len(character.images),
         meshes=meshes,
         clips=clip_infos(character),
+        constraints=[_constraint(c, skeleton) for c in character.constraints],
         report=[d.ReportLine(l.kind, l.place, l.message) for l in character.report],
         palette=len(palette),
         morph_weights=weight,
@@ -275,6 +277,16 @@ def _clip(clip: Clip, label: str) -> d.ClipInfo:
         clip.additive,
         moved.tolist(),
     )
+
+
+def _constraint(constraint: Constraint, skeleton: Skeleton) -> d.ConstraintInfo:
+    moves, reads = (
+        [skeleton.names[skeleton.index(j)] for j in joints]
+        for joints in (constraint.moves(), constraint.reads())
+    )
+    weight = constraint.weight if isinstance(constraint.weight, str) else f"{constraint.weight:g}"
+    shown = moves or [str(getattr(constraint, "channel", ""))]
+    return d.ConstraintInfo(type(constraint).__name__, constraint.name, shown, reads, weight)
 
 
 def _socket(socket: Socket) -> d.SocketInfo:

@@ -269,6 +269,16 @@ class ViewInfo(Info, frozen=True):
     key: str
 
 
+class ConstraintInfo(Info, frozen=True):
+    """A constraint of the character: what it does, to which joints (or which channel), what it looks at, and its weight."""
+
+    kind: str
+    name: str
+    moves: list[str]
+    reads: list[str]
+    weight: str
+
+
 class CharacterInfo(Info, frozen=True):
     """`/api/character/{slot}`: everything about a character but its arrays.
 
@@ -292,6 +302,7 @@ class CharacterInfo(Info, frozen=True):
     images: int
     meshes: list[MeshInfo]
     clips: list[ClipInfo]
+    constraints: list[ConstraintInfo]
     report: list[ReportLine]
     palette: int
     morph_weights: int

@@ -305,7 +305,7 @@ fn sound_chain(n: i32, at: i32) -> bool {
   if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], 9)) {
     return false;
   }
-  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
+  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 11)) {
     return false;
   }
   let t1 = program[batch.ints + c_1 + 1];
@@ -391,7 +391,7 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], leg_memory(c_1, c_2))) {
     return false;
   }
-  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
+  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 11)) {
     return false;
   }
   if (program[batch.ints + c_1 + 7] >= batch.joints) {
@@ -461,6 +461,343 @@ fn sound_profile(n: i32, at: i32) -> bool {
   }
   return true;
 }
+fn half_size(blocks: i32, inputs: i32) -> i32 {
+  return 16 + 96 * blocks + 24 * inputs;
+}
+fn kept_size(blocks: i32, inputs: i32, colliders: i32) -> i32 {
+  return 2 + 2 * half_size(blocks, inputs) + 8 + 24 * inputs + 8 * colliders;
+}
+fn set_memory(springs_1: i32, springs_2: i32) -> i32 {
+  return kept_size(program[batch.ints + springs_1 + 2], program[batch.ints + springs_1 + 4], program[batch.ints + springs_1 + 6]);
+}
+fn within(springs_1: i32, springs_2: i32) -> bool {
+  var j: i32;
+  var p: i32;
+  var b: i32;
+  let slots = program[batch.ints + springs_1 + 5] + program[batch.ints + springs_1 + 3];
+  if (program[batch.ints + springs_1 + 4] < 0 || program[batch.ints + springs_1 + 5] < program[batch.ints + springs_1 + 4] || program[batch.ints + springs_1 + 3] < 1 || program[batch.ints + springs_1 + 1] < 0) {
+    return false;
+  }
+  if (program[batch.ints + springs_1 + 6] < 0 || program[batch.ints + springs_1 + 7] < 0 || slots > program[batch.ints + springs_1 + 1]) {
+    return false;
+  }
+  if (program[batch.ints + springs_1 + 1] > batch.joints) {
+    return true;
+  }
+  let t1 = program[batch.ints + springs_1 + 5];
+  for (var k = 0; k < t1; k++) {
+    j = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 11];
+    p = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 12];
+    b = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 13];
+    if (j < 0 || j >= batch.joints || p >= slots || b < 0) {
+      return false;
+    }
+    if (k < program[batch.ints + springs_1 + 4] && p >= k) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + springs_1 + 2];
+  for (var t3 = 0; t3 < t2; t3++) {
+    b = t3;
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 11] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 12] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 11] + program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 12] > program[batch.ints + springs_1 + 7]) {
+      return false;
+    }
+    for (var lane_ = 0; lane_ < 16; lane_++) {
+      let at = 16 * b + lane_;
+      j = program[batch.ints + springs_1 + b * 16 + lane_ + 11];
+      p = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 11];
+      let c = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 11];
+      let own = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 11];
+      if (j >= batch.joints || p >= slots || c >= slots || own >= slots || (j >= 0 && own < 0) || at < 0) {
+        return false;
+      }
+    }
+  }
+  let t4 = program[batch.ints + springs_1 + 6];
+  for (var k = 0; k < t4; k++) {
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + k * 3 + 11] >= slots || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + k * 3 + 13] < 0) {
+      return false;
+    }
+  }
+  var sound = true;
+  let t5 = program[batch.ints + springs_1 + 7];
+  for (var k = 0; k < t5; k++) {
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + program[batch.ints + springs_1 + 6] * 3 + k + 11] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + program[batch.ints + springs_1 + 6] * 3 + k + 11] >= program[batch.ints + springs_1 + 6]) {
+      sound = false;
+    }
+  }
+  return sound;
+}
+fn sound_springs(n: i32, at: i32) -> bool {
+  if (at + 11 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 1 || program[batch.ints + c_1 + 2] > batch.joints) {
+    return false;
+  }
+  if (at + 11 + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 5] + 3 * program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
+    return false;
+  }
+  if (f + 256 * program[batch.ints + c_1 + 2] + 8 * program[batch.ints + c_1 + 6] + 16 * program[batch.ints + c_1 + 7] > batch.floats_count) {
+    return false;
+  }
+  if (!has_memory(n, program[batch.ints + c_1 + 8], set_memory(c_1, c_2))) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 9], 11)) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 10], 12)) {
+    return false;
+  }
+  if (!within(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn vector_numbers(record_1: i32, record_2: i32) -> i32 {
+  return program[batch.ints + record_1 + 5];
+}
+fn follow_numbers(record_1: i32, record_2: i32) -> i32 {
+  return program[batch.ints + record_1 + 6] * 31;
+}
+fn limbs_limbs_keeps(record_1: i32, record_2: i32) -> bool {
+  return program[batch.ints + record_1 + 8] >= 0;
+}
+fn in_place(c_1: i32, c_2: i32) -> bool {
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 4] < 0 || program[batch.ints + c_1 + 5] < 0) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    let sources = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+    let refreshes = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+    let keys = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] < 0 || sources < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + sources > program[batch.ints + c_1 + 2]) {
+      return false;
+    }
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] < 0 || refreshes < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + refreshes > program[batch.ints + c_1 + 3]) {
+      return false;
+    }
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] < 0 || keys < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + keys > program[batch.ints + c_1 + 4]) {
+      return false;
+    }
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] >= program[batch.ints + c_1 + 5]) {
+      return false;
+    }
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] >= 0 && program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + 3 > program[batch.ints + c_1 + 5]) {
+      return false;
+    }
+    let kind = program[batch.ints + c_1 + k + 10];
+    let extra = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+    if (kind == 4 && (extra < 0 || extra >= program[batch.ints + c_1 + 6] || program[batch.ints + c_1 + 8] < 0)) {
+      return false;
+    }
+    if (kind == 6 && (extra >= batch.morph_lanes || sources < 1 || keys < 1)) {
+      return false;
+    }
+    if (kind >= 8 && (extra < 2 || extra > sources)) {
+      return false;
+    }
+    if (kind == 8 && sources - extra < 2) {
+      return false;
+    }
+    if (kind == 3 && sources < 2) {
+      return false;
+    }
+    if (kind <= 1 && sources < 1) {
+      return false;
+    }
+  }
+  return true;
+}
+fn sound_constraint_set(n: i32, at: i32) -> bool {
+  if (at + 10 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 10 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 3] > batch.ints_count) {
+    return false;
+  }
+  if (f + 10 * program[batch.ints + c_1 + 1] + 24 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 2] + 4 * program[batch.ints + c_1 + 2] + 4 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 2] + 2 * program[batch.ints + c_1 + 4] > batch.floats_count) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 7], vector_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 8] >= 0 && !has_memory(n, program[batch.ints + c_1 + 8], follow_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (limbs_limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 9], 11)) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 10] < 0 || program[batch.ints + c_1 + k + 10] >= 10) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10] >= batch.joints) {
+      return false;
+    }
+  }
+  let t3 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t3; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] >= batch.joints) {
+      return false;
+    }
+  }
+  let t4 = program[batch.ints + c_1 + 2];
+  for (var k = 0; k < t4; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] >= batch.joints) {
+      return false;
+    }
+  }
+  let t5 = program[batch.ints + c_1 + 3];
+  for (var k = 0; k < t5; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 2] + k + 10] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 2] + k + 10] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!in_place(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn room_of(d_1: i32, d_2: i32) -> i32 {
+  return program[batch.ints + d_1 + 2];
+}
+fn driver_fits(d_1: i32, d_2: i32) -> bool {
+  let outputs = program[batch.ints + d_1 + 6] + 6 * program[batch.ints + d_1 + 7];
+  if (program[batch.ints + d_1 + 1] < 1 || program[batch.ints + d_1 + 2] < 1 || outputs < 1 || program[batch.ints + d_1 + 4] != outputs) {
+    return false;
+  }
+  if (program[batch.ints + d_1 + 3] != program[batch.ints + d_1 + 1] * program[batch.ints + d_1 + 2] || program[batch.ints + d_1 + 5] != program[batch.ints + d_1 + 2] * outputs) {
+    return false;
+  }
+  let t1 = program[batch.ints + d_1 + 6];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12] < 0 || program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12] >= batch.morph_lanes) {
+      return false;
+    }
+  }
+  return real(bitcast<f32>(program[batch.floats + d_2])) > 0.0;
+}
+fn sound_driver(n: i32, at: i32) -> bool {
+  if (at + 12 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 1 > batch.floats_count) {
+    return false;
+  }
+  if (at + 12 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
+    return false;
+  }
+  if (f + 1 + 3 * program[batch.ints + c_1 + 1] + 4 * program[batch.ints + c_1 + 1] + 4 * program[batch.ints + c_1 + 3] + program[batch.ints + c_1 + 5] + 2 * program[batch.ints + c_1 + 4] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= 1024) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= 1024) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 6] < 0 || program[batch.ints + c_1 + 6] >= 65536) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 7] < 0 || program[batch.ints + c_1 + 7] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 8] < 0 || program[batch.ints + c_1 + 8] >= 3) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 9] < 0 || program[batch.ints + c_1 + 9] >= 2) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 10] < 0 || program[batch.ints + c_1 + 10] >= 2) {
+    return false;
+  }
+  if (!has_memory(n, program[batch.ints + c_1 + 11], room_of(c_1, c_2))) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 12] < 0 || program[batch.ints + c_1 + k + 12] >= batch.joints) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 7];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + k + 12] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + k + 12] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!driver_fits(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn combined_fits(c_1: i32, c_2: i32) -> bool {
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 2] < 1 || program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 3] >= batch.morph_lanes) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 6] < 0 || program[batch.ints + c_1 + k + 6] >= batch.morph_lanes) {
+      return false;
+    }
+  }
+  return true;
+}
+fn sound_combined_morph(n: i32, at: i32) -> bool {
+  if (at + 6 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 6 + program[batch.ints + c_1 + 1] > batch.ints_count) {
+    return false;
+  }
+  if (f + 2 * program[batch.ints + c_1 + 2] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 4] < 0 || program[batch.ints + c_1 + 4] >= 5) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 5] < 0 || program[batch.ints + c_1 + 5] >= 3) {
+    return false;
+  }
+  if (!combined_fits(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
 fn sound(n: i32, named: i32, argument: i32) -> bool {
   if (named == 1) {
     return sound_limb(n, argument);
@@ -479,6 +816,18 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
   }
   if (named == 6) {
     return sound_profile(n, argument);
+  }
+  if (named == 7) {
+    return sound_springs(n, argument);
+  }
+  if (named == 8) {
+    return sound_constraint_set(n, argument);
+  }
+  if (named == 9) {
+    return sound_driver(n, argument);
+  }
+  if (named == 10) {
+    return sound_combined_morph(n, argument);
   }
   return false;
 }
@@ -1231,7 +1580,7 @@ fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
   for (var o = first; o < last; o++) {
     let code = program[batch.first_operation + 4 * o + 0];
     let argument = program[batch.first_operation + 4 * o + 1];
-    if (code < 0 || code >= 20) {
+    if (code < 0 || code >= 24) {
       return o;
     }
     let limit = program[batch.rules + 4 * code];

@@ -99,6 +99,15 @@ fn floor_rest(a: i32, b: i32) -> i32 {
 fn power_of_e(x: f32) -> f32 {
   return exp(x);
 }
+fn is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}
+fn to_whole(x: real) -> i32 {
+  if (is_nan(f32(x))) { return 0; }
+  if (x >= 2147483648.0) { return 2147483647; }
+  if (x <= -2147483648.0) { return -2147483648; }
+  return i32(x);
+}
 struct Tuple_bffffff { x: bool, y: real, z: real, w: real, a: real, b: real, c: real }
 fn row_size() -> i32 {
   return 10 * batch.row + batch.morph_lanes;
@@ -170,7 +179,7 @@ fn sound_chain(n: i32, at: i32) -> bool {
   if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], 9)) {
     return false;
   }
-  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
+  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 11)) {
     return false;
   }
   let t1 = program[batch.ints + c_1 + 1];
@@ -256,7 +265,7 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], leg_memory(c_1, c_2))) {
     return false;
   }
-  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
+  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 11)) {
     return false;
   }
   if (program[batch.ints + c_1 + 7] >= batch.joints) {
@@ -326,6 +335,343 @@ fn sound_profile(n: i32, at: i32) -> bool {
   }
   return true;
 }
+fn half_size(blocks: i32, inputs: i32) -> i32 {
+  return 16 + 96 * blocks + 24 * inputs;
+}
+fn kept_size(blocks: i32, inputs: i32, colliders: i32) -> i32 {
+  return 2 + 2 * half_size(blocks, inputs) + 8 + 24 * inputs + 8 * colliders;
+}
+fn set_memory(springs_1: i32, springs_2: i32) -> i32 {
+  return kept_size(program[batch.ints + springs_1 + 2], program[batch.ints + springs_1 + 4], program[batch.ints + springs_1 + 6]);
+}
+fn within(springs_1: i32, springs_2: i32) -> bool {
+  var j: i32;
+  var p: i32;
+  var b: i32;
+  let slots = program[batch.ints + springs_1 + 5] + program[batch.ints + springs_1 + 3];
+  if (program[batch.ints + springs_1 + 4] < 0 || program[batch.ints + springs_1 + 5] < program[batch.ints + springs_1 + 4] || program[batch.ints + springs_1 + 3] < 1 || program[batch.ints + springs_1 + 1] < 0) {
+    return false;
+  }
+  if (program[batch.ints + springs_1 + 6] < 0 || program[batch.ints + springs_1 + 7] < 0 || slots > program[batch.ints + springs_1 + 1]) {
+    return false;
+  }
+  if (program[batch.ints + springs_1 + 1] > batch.joints) {
+    return true;
+  }
+  let t1 = program[batch.ints + springs_1 + 5];
+  for (var k = 0; k < t1; k++) {
+    j = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 11];
+    p = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 12];
+    b = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 13];
+    if (j < 0 || j >= batch.joints || p >= slots || b < 0) {
+      return false;
+    }
+    if (k < program[batch.ints + springs_1 + 4] && p >= k) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + springs_1 + 2];
+  for (var t3 = 0; t3 < t2; t3++) {
+    b = t3;
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 11] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 12] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 11] + program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 12] > program[batch.ints + springs_1 + 7]) {
+      return false;
+    }
+    for (var lane_ = 0; lane_ < 16; lane_++) {
+      let at = 16 * b + lane_;
+      j = program[batch.ints + springs_1 + b * 16 + lane_ + 11];
+      p = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 11];
+      let c = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 11];
+      let own = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 11];
+      if (j >= batch.joints || p >= slots || c >= slots || own >= slots || (j >= 0 && own < 0) || at < 0) {
+        return false;
+      }
+    }
+  }
+  let t4 = program[batch.ints + springs_1 + 6];
+  for (var k = 0; k < t4; k++) {
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + k * 3 + 11] >= slots || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + k * 3 + 13] < 0) {
+      return false;
+    }
+  }
+  var sound = true;
+  let t5 = program[batch.ints + springs_1 + 7];
+  for (var k = 0; k < t5; k++) {
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + program[batch.ints + springs_1 + 6] * 3 + k + 11] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + program[batch.ints + springs_1 + 6] * 3 + k + 11] >= program[batch.ints + springs_1 + 6]) {
+      sound = false;
+    }
+  }
+  return sound;
+}
+fn sound_springs(n: i32, at: i32) -> bool {
+  if (at + 11 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 1 || program[batch.ints + c_1 + 2] > batch.joints) {
+    return false;
+  }
+  if (at + 11 + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 5] + 3 * program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
+    return false;
+  }
+  if (f + 256 * program[batch.ints + c_1 + 2] + 8 * program[batch.ints + c_1 + 6] + 16 * program[batch.ints + c_1 + 7] > batch.floats_count) {
+    return false;
+  }
+  if (!has_memory(n, program[batch.ints + c_1 + 8], set_memory(c_1, c_2))) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 9], 11)) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 10], 12)) {
+    return false;
+  }
+  if (!within(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn vector_numbers(record_1: i32, record_2: i32) -> i32 {
+  return program[batch.ints + record_1 + 5];
+}
+fn follow_numbers(record_1: i32, record_2: i32) -> i32 {
+  return program[batch.ints + record_1 + 6] * 31;
+}
+fn limbs_limbs_keeps(record_1: i32, record_2: i32) -> bool {
+  return program[batch.ints + record_1 + 8] >= 0;
+}
+fn in_place(c_1: i32, c_2: i32) -> bool {
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 4] < 0 || program[batch.ints + c_1 + 5] < 0) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    let sources = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+    let refreshes = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+    let keys = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] < 0 || sources < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + sources > program[batch.ints + c_1 + 2]) {
+      return false;
+    }
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] < 0 || refreshes < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + refreshes > program[batch.ints + c_1 + 3]) {
+      return false;
+    }
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] < 0 || keys < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + keys > program[batch.ints + c_1 + 4]) {
+      return false;
+    }
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] >= program[batch.ints + c_1 + 5]) {
+      return false;
+    }
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] >= 0 && program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + 3 > program[batch.ints + c_1 + 5]) {
+      return false;
+    }
+    let kind = program[batch.ints + c_1 + k + 10];
+    let extra = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+    if (kind == 4 && (extra < 0 || extra >= program[batch.ints + c_1 + 6] || program[batch.ints + c_1 + 8] < 0)) {
+      return false;
+    }
+    if (kind == 6 && (extra >= batch.morph_lanes || sources < 1 || keys < 1)) {
+      return false;
+    }
+    if (kind >= 8 && (extra < 2 || extra > sources)) {
+      return false;
+    }
+    if (kind == 8 && sources - extra < 2) {
+      return false;
+    }
+    if (kind == 3 && sources < 2) {
+      return false;
+    }
+    if (kind <= 1 && sources < 1) {
+      return false;
+    }
+  }
+  return true;
+}
+fn sound_constraint_set(n: i32, at: i32) -> bool {
+  if (at + 10 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 10 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 3] > batch.ints_count) {
+    return false;
+  }
+  if (f + 10 * program[batch.ints + c_1 + 1] + 24 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 2] + 4 * program[batch.ints + c_1 + 2] + 4 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 2] + 2 * program[batch.ints + c_1 + 4] > batch.floats_count) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 7], vector_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 8] >= 0 && !has_memory(n, program[batch.ints + c_1 + 8], follow_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (limbs_limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 9], 11)) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 10] < 0 || program[batch.ints + c_1 + k + 10] >= 10) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10] >= batch.joints) {
+      return false;
+    }
+  }
+  let t3 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t3; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] >= batch.joints) {
+      return false;
+    }
+  }
+  let t4 = program[batch.ints + c_1 + 2];
+  for (var k = 0; k < t4; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] >= batch.joints) {
+      return false;
+    }
+  }
+  let t5 = program[batch.ints + c_1 + 3];
+  for (var k = 0; k < t5; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 2] + k + 10] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 2] + k + 10] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!in_place(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn room_of(d_1: i32, d_2: i32) -> i32 {
+  return program[batch.ints + d_1 + 2];
+}
+fn driver_fits(d_1: i32, d_2: i32) -> bool {
+  let outputs = program[batch.ints + d_1 + 6] + 6 * program[batch.ints + d_1 + 7];
+  if (program[batch.ints + d_1 + 1] < 1 || program[batch.ints + d_1 + 2] < 1 || outputs < 1 || program[batch.ints + d_1 + 4] != outputs) {
+    return false;
+  }
+  if (program[batch.ints + d_1 + 3] != program[batch.ints + d_1 + 1] * program[batch.ints + d_1 + 2] || program[batch.ints + d_1 + 5] != program[batch.ints + d_1 + 2] * outputs) {
+    return false;
+  }
+  let t1 = program[batch.ints + d_1 + 6];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12] < 0 || program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12] >= batch.morph_lanes) {
+      return false;
+    }
+  }
+  return real(bitcast<f32>(program[batch.floats + d_2])) > 0.0;
+}
+fn sound_driver(n: i32, at: i32) -> bool {
+  if (at + 12 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 1 > batch.floats_count) {
+    return false;
+  }
+  if (at + 12 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
+    return false;
+  }
+  if (f + 1 + 3 * program[batch.ints + c_1 + 1] + 4 * program[batch.ints + c_1 + 1] + 4 * program[batch.ints + c_1 + 3] + program[batch.ints + c_1 + 5] + 2 * program[batch.ints + c_1 + 4] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= 1024) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= 1024) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 6] < 0 || program[batch.ints + c_1 + 6] >= 65536) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 7] < 0 || program[batch.ints + c_1 + 7] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 8] < 0 || program[batch.ints + c_1 + 8] >= 3) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 9] < 0 || program[batch.ints + c_1 + 9] >= 2) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 10] < 0 || program[batch.ints + c_1 + 10] >= 2) {
+    return false;
+  }
+  if (!has_memory(n, program[batch.ints + c_1 + 11], room_of(c_1, c_2))) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 12] < 0 || program[batch.ints + c_1 + k + 12] >= batch.joints) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 7];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + k + 12] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 6] + k + 12] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!driver_fits(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn combined_fits(c_1: i32, c_2: i32) -> bool {
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 2] < 1 || program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 3] >= batch.morph_lanes) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 6] < 0 || program[batch.ints + c_1 + k + 6] >= batch.morph_lanes) {
+      return false;
+    }
+  }
+  return true;
+}
+fn sound_combined_morph(n: i32, at: i32) -> bool {
+  if (at + 6 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 6 + program[batch.ints + c_1 + 1] > batch.ints_count) {
+    return false;
+  }
+  if (f + 2 * program[batch.ints + c_1 + 2] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= 4096) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 4] < 0 || program[batch.ints + c_1 + 4] >= 5) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 5] < 0 || program[batch.ints + c_1 + 5] >= 3) {
+    return false;
+  }
+  if (!combined_fits(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
 fn sound(n: i32, named: i32, argument: i32) -> bool {
   if (named == 1) {
     return sound_limb(n, argument);
@@ -344,6 +690,18 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
   }
   if (named == 6) {
     return sound_profile(n, argument);
+  }
+  if (named == 7) {
+    return sound_springs(n, argument);
+  }
+  if (named == 8) {
+    return sound_constraint_set(n, argument);
+  }
+  if (named == 9) {
+    return sound_driver(n, argument);
+  }
+  if (named == 10) {
+    return sound_combined_morph(n, argument);
   }
   return false;
 }
@@ -1296,7 +1654,7 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
   let back = t_2.c;
   var at = sloped(ball.x + lands_x, ball.z + lands_z, height, along, side, u, real(bitcast<f32>(program[batch.floats + legs_2 + 8])));
   var lands = vec3<real>(ahead, front, back);
-  let left = left_after(dt, real(bitcast<f32>(program[batch.floats + legs_2 + 7])));
+  var left = left_after(dt, real(bitcast<f32>(program[batch.floats + legs_2 + 7])));
   var home = at;
   var leaves = lands;
   if (known) {
@@ -1307,6 +1665,9 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
       leaves = had;
     } else {
       let higher = at[2] > plane_height(was, at[0], at[1]);
+      if (stays && !higher) {
+        left = left_after(dt, 5.0 * real(bitcast<f32>(program[batch.floats + legs_2 + 7])));
+      }
       let t2 = at;
       var t1: real;
       if (higher) {
@@ -1918,6 +2279,1289 @@ fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
     scratch[room + t_10] = f32(real(scratch[room + t_10]) + k * (real(scratch[room + other + 10 * batch.row + m]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + batch.joints * 3 + m]))));
   }
 }
+fn linear(j: i32, v: vec3<real>) -> vec3<real> {
+  let s = 16 * j + 7;
+  return vec3<real>(real(scratch[room + batch.matrices + s]) * v.x + real(scratch[room + batch.matrices + s + 1]) * v.y + real(scratch[room + batch.matrices + s + 2]) * v.z, real(scratch[room + batch.matrices + s + 3]) * v.x + real(scratch[room + batch.matrices + s + 4]) * v.y + real(scratch[room + batch.matrices + s + 5]) * v.z, real(scratch[room + batch.matrices + s + 6]) * v.x + real(scratch[room + batch.matrices + s + 7]) * v.y + real(scratch[room + batch.matrices + s + 8]) * v.z);
+}
+fn point_of(j: i32, p: vec3<real>) -> vec3<real> {
+  var v: vec3<real>;
+  if (j < 0) {
+    return p;
+  }
+  let s = 16 * j;
+  let size = real(scratch[room + batch.matrices + s + 7]);
+  if (size != 0.0) {
+    v = turned(vec4<real>(real(scratch[room + batch.matrices + s + 3]), real(scratch[room + batch.matrices + s + 4]), real(scratch[room + batch.matrices + s + 5]), real(scratch[room + batch.matrices + s + 6])), p);
+    return vec3<real>(real(scratch[room + batch.matrices + s]) + size * v.x, real(scratch[room + batch.matrices + s + 1]) + size * v.y, real(scratch[room + batch.matrices + s + 2]) + size * v.z);
+  }
+  v = linear(j, p);
+  return vec3<real>(real(scratch[room + batch.matrices + s]) + v.x, real(scratch[room + batch.matrices + s + 1]) + v.y, real(scratch[room + batch.matrices + s + 2]) + v.z);
+}
+fn rotation_of(j: i32) -> vec4<real> {
+  if (j < 0) {
+    return vec4<real>(0.0, 0.0, 0.0, 1.0);
+  }
+  let s = 16 * j;
+  return vec4<real>(real(scratch[room + batch.matrices + s + 3]), real(scratch[room + batch.matrices + s + 4]), real(scratch[room + batch.matrices + s + 5]), real(scratch[room + batch.matrices + s + 6]));
+}
+fn vector_of(j: i32, v: vec3<real>) -> vec3<real> {
+  let size = real(scratch[room + batch.matrices + 16 * j + 7]);
+  if (size != 0.0) {
+    let w = turned(rotation_of(j), v);
+    return vec3<real>(size * w.x, size * w.y, size * w.z);
+  }
+  return linear(j, v);
+}
+fn refresh_linear(j: i32, p: i32, q: vec4<real>, a: real, b: real, c: real) {
+  let x2 = 2.0 * q.x;
+  let y2 = 2.0 * q.y;
+  let z2 = 2.0 * q.z;
+  let xx = q.x * x2;
+  let yy = q.y * y2;
+  let zz = q.z * z2;
+  let xy = q.x * y2;
+  let xz = q.x * z2;
+  let yz = q.y * z2;
+  let wx = q.w * x2;
+  let wy = q.w * y2;
+  let wz = q.w * z2;
+  var first = vec3<real>((1.0 - yy - zz) * a, (xy + wz) * a, (xz - wy) * a);
+  var second = vec3<real>((xy - wz) * b, (1.0 - xx - zz) * b, (yz + wx) * b);
+  var third = vec3<real>((xz + wy) * c, (yz - wx) * c, (1.0 - xx - yy) * c);
+  if (p >= 0) {
+    let t1 = vector_of(p, first);
+    let t2 = vector_of(p, second);
+    let t3 = vector_of(p, third);
+    first = t1;
+    second = t2;
+    third = t3;
+  }
+  let s = 16 * j + 7;
+  scratch[room + batch.matrices + s] = f32(first.x);
+  scratch[room + batch.matrices + s + 1] = f32(second.x);
+  scratch[room + batch.matrices + s + 2] = f32(third.x);
+  scratch[room + batch.matrices + s + 3] = f32(first.y);
+  scratch[room + batch.matrices + s + 4] = f32(second.y);
+  scratch[room + batch.matrices + s + 5] = f32(third.y);
+  scratch[room + batch.matrices + s + 6] = f32(first.z);
+  scratch[room + batch.matrices + s + 7] = f32(second.z);
+  scratch[room + batch.matrices + s + 8] = f32(third.z);
+}
+fn refresh_joint(top: i32, j: i32, p: i32) {
+  let s = 16 * j;
+  var q = local_rotation(top, j);
+  let t = point_of(p, vec3<real>(real(scratch[room + top + j]), real(scratch[room + top + batch.row + j]), real(scratch[room + top + 2 * batch.row + j])));
+  let t_1 = t;
+  scratch[room + batch.matrices + s] = f32(t_1.x);
+  scratch[room + batch.matrices + s + 1] = f32(t_1.y);
+  scratch[room + batch.matrices + s + 2] = f32(t_1.z);
+  let a = real(scratch[room + top + 7 * batch.row + j]);
+  let b = real(scratch[room + top + 8 * batch.row + j]);
+  let c = real(scratch[room + top + 9 * batch.row + j]);
+  var above: real = 1.0;
+  if (p >= 0) {
+    above = real(scratch[room + batch.matrices + 16 * p + 7]);
+  }
+  let even = a == b && b == c && above != 0.0;
+  if (!even) {
+    refresh_linear(j, p, q, a, b, c);
+  }
+  if (p >= 0) {
+    q = multiplied(rotation_of(p), q);
+  }
+  let t_2 = q;
+  scratch[room + batch.matrices + s + 3] = f32(t_2.x);
+  scratch[room + batch.matrices + s + 4] = f32(t_2.y);
+  scratch[room + batch.matrices + s + 5] = f32(t_2.z);
+  scratch[room + batch.matrices + s + 6] = f32(t_2.w);
+  scratch[room + batch.matrices + s + 7] = f32(select(real(0.0), above * a, even));
+}
+fn place_of(j: i32) -> vec3<real> {
+  let s = 16 * j;
+  return vec3<real>(real(scratch[room + batch.matrices + s]), real(scratch[room + batch.matrices + s + 1]), real(scratch[room + batch.matrices + s + 2]));
+}
+fn goal_of(n: i32, c_1: i32, c_2: i32, k: i32, first: i32, last: i32) -> vec3<real> {
+  let v = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  if (v >= 0) {
+    let vectors_at = n * batch.vectors;
+    let first_one = program[batch.ints + c_1 + 7] + v;
+    return vec3<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + first_one])), real(bitcast<f32>(program[batch.first_vector + vectors_at + first_one + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + first_one + 2])));
+  }
+  var x: real = 0.0;
+  var y: real = 0.0;
+  var z: real = 0.0;
+  for (var s = first; s < last; s++) {
+    let at = point_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10], vec3<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3 + 2]))));
+    let share = real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s]));
+    x = x + share * at.x;
+    y = y + share * at.y;
+    z = z + share * at.z;
+  }
+  return vec3<real>(x, y, z);
+}
+fn mean_rotation(total: vec4<real>, q: vec4<real>, share: real) -> vec4<real> {
+  var side = share;
+  if (total.x * q.x + total.y * q.y + total.z * q.z + total.w * q.w < 0.0) {
+    side = -share;
+  }
+  return vec4<real>(total.x + side * q.x, total.y + side * q.y, total.z + side * q.z, total.w + side * q.w);
+}
+fn unit_turn(q: vec4<real>) -> vec4<real> {
+  let size = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+  if (!(size > 0.0)) {
+    return vec4<real>(0.0, 0.0, 0.0, 1.0);
+  }
+  let s = 1.0 / sqrt(size);
+  return vec4<real>(q.x * s, q.y * s, q.z * s, q.w * s);
+}
+fn lagged(then: vec3<real>, goal_then: vec3<real>, goal: vec3<real>, k: real, dt: real) -> vec3<real> {
+  let e = real(power_of_e(f32(-k * dt)));
+  let lag = 1.0 / (k * dt);
+  let dx = goal.x - goal_then.x;
+  let dy = goal.y - goal_then.y;
+  let dz = goal.z - goal_then.z;
+  return vec3<real>(goal.x - lag * dx + (then.x - goal_then.x + lag * dx) * e, goal.y - lag * dy + (then.y - goal_then.y + lag * dy) * e, goal.z - lag * dz + (then.z - goal_then.z + lag * dz) * e);
+}
+fn log_of(q: vec4<real>) -> vec3<real> {
+  let t_1 = q;
+  var x = t_1.x;
+  var y = t_1.y;
+  var z = t_1.z;
+  var w = t_1.w;
+  if (w < 0.0) {
+    x = -x;
+    y = -y;
+    z = -z;
+    w = -w;
+  }
+  let size = sqrt(x * x + y * y + z * z);
+  var k: real = 2.0;
+  if (size > 1e-09) {
+    k = 2.0 * real(angle_of(f32(size), f32(w))) / size;
+  }
+  return vec3<real>(k * x, k * y, k * z);
+}
+fn exp_of(v: vec3<real>) -> vec4<real> {
+  let angle = sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+  if (!(angle > 1e-09)) {
+    return vec4<real>(0.5 * v.x, 0.5 * v.y, 0.5 * v.z, 1.0);
+  }
+  let s = real(sine(f32(0.5 * angle))) / angle;
+  return vec4<real>(s * v.x, s * v.y, s * v.z, real(cosine_of(f32(0.5 * angle))));
+}
+fn put_place(top: i32, j: i32, p: i32, goal: vec3<real>) {
+  if (!is_finite(f32(goal.x + goal.y + goal.z))) {
+    return;
+  }
+  if (p < 0) {
+    let t_1 = goal;
+    scratch[room + top + j] = f32(t_1.x);
+    scratch[room + top + batch.row + j] = f32(t_1.y);
+    scratch[room + top + 2 * batch.row + j] = f32(t_1.z);
+    return;
+  }
+  let v = minus(goal, place_of(p));
+  let scale = real(scratch[room + batch.matrices + 16 * p + 7]);
+  if (scale != 0.0) {
+    let t = turned(conjugated(rotation_of(p)), v);
+    scratch[room + top + j] = f32(t.x / scale);
+    scratch[room + top + batch.row + j] = f32(t.y / scale);
+    scratch[room + top + 2 * batch.row + j] = f32(t.z / scale);
+    return;
+  }
+  let s = 16 * p + 7;
+  let ax = real(scratch[room + batch.matrices + s]);
+  let ay = real(scratch[room + batch.matrices + s + 3]);
+  let az = real(scratch[room + batch.matrices + s + 6]);
+  let bx = real(scratch[room + batch.matrices + s + 1]);
+  let by = real(scratch[room + batch.matrices + s + 4]);
+  let bz = real(scratch[room + batch.matrices + s + 7]);
+  let cx = real(scratch[room + batch.matrices + s + 2]);
+  let cy = real(scratch[room + batch.matrices + s + 5]);
+  let cz = real(scratch[room + batch.matrices + s + 8]);
+  let ux = by * cz - bz * cy;
+  let uy = bz * cx - bx * cz;
+  let uz = bx * cy - by * cx;
+  let size = ax * ux + ay * uy + az * uz;
+  if (!(abs(size) > 1e-18)) {
+    return;
+  }
+  scratch[room + top + j] = f32((v.x * ux + v.y * uy + v.z * uz) / size);
+  scratch[room + top + batch.row + j] = f32((v.x * (cy * az - cz * ay) + v.y * (cz * ax - cx * az) + v.z * (cx * ay - cy * ax)) / size);
+  scratch[room + top + 2 * batch.row + j] = f32((v.x * (ay * bz - az * by) + v.y * (az * bx - ax * bz) + v.z * (ax * by - ay * bx)) / size);
+}
+fn share_of(k: real, y: real) -> real {
+  let kk = k * k;
+  var total: real = 1.0;
+  total = 1.0 + total * (kk - 49.0) * (y * (1.0 / 105.0));
+  total = 1.0 + total * (kk - 36.0) * (y * (1.0 / 78.0));
+  total = 1.0 + total * (kk - 25.0) * (y * (1.0 / 55.0));
+  total = 1.0 + total * (kk - 16.0) * (y * (1.0 / 36.0));
+  total = 1.0 + total * (kk - 9.0) * (y * (1.0 / 21.0));
+  total = 1.0 + total * (kk - 4.0) * (y * 0.1);
+  total = 1.0 + total * (kk - 1.0) * (y * (1.0 / 3.0));
+  return k * total;
+}
+fn power(q: vec4<real>, k: real) -> vec4<real> {
+  var s: real;
+  let t_1 = q;
+  var x = t_1.x;
+  var y = t_1.y;
+  var z = t_1.z;
+  var w = t_1.w;
+  if (w < 0.0) {
+    x = -x;
+    y = -y;
+    z = -z;
+    w = -w;
+  }
+  if (abs(k) > 1.0) {
+    let size = sqrt(x * x + y * y + z * z);
+    if (!(size > 1e-09)) {
+      return vec4<real>(k * x, k * y, k * z, 1.0);
+    }
+    let half = k * real(angle_of(f32(size), f32(w)));
+    s = real(sine(f32(half))) / size;
+    return vec4<real>(s * x, s * y, s * z, real(cosine_of(f32(half))));
+  }
+  let c = sqrt(0.5 * lesser(w, 1.0) + 0.5);
+  let near = share_of(1.0 - 2.0 * k, c - 1.0);
+  let far = share_of(2.0 * k, c - 1.0);
+  s = 0.5 * far / c;
+  return vec4<real>(s * x, s * y, s * z, near + far * c);
+}
+fn frames_between(a: vec4<real>, b: vec4<real>, k: real) -> vec4<real> {
+  if (k >= 1.0) {
+    return b;
+  }
+  return multiplied(a, power(multiplied(conjugated(a), b), k));
+}
+fn put_turn(top: i32, j: i32, q: vec4<real>) {
+  if (!(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w > 1e-09)) {
+    return;
+  }
+  let at = top + 3 * batch.row + j;
+  let t_1 = q;
+  scratch[room + at] = f32(t_1.x);
+  scratch[room + at + batch.row] = f32(t_1.y);
+  scratch[room + at + 2 * batch.row] = f32(t_1.z);
+  scratch[room + at + 3 * batch.row] = f32(t_1.w);
+}
+fn run_follow(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, time: real, weight: real) {
+  let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
+  let p = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let option = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let first = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let last = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let vectors_at = n * batch.vectors;
+  let kept_at = n * batch.memory;
+  let header = program[batch.ints + c_1 + 9];
+  let memory_ = program[batch.ints + c_1 + 8] + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] * 31;
+  var goal = place_of(j);
+  var turn = rotation_of(j);
+  if (last > first || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] >= 0) {
+    goal = goal_of(n, c_1, c_2, k, first, last);
+  }
+  if (last > first) {
+    var total = vec4<real>(0.0, 0.0, 0.0, 0.0);
+    for (var s = first; s < last; s++) {
+      let q = multiplied(rotation_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]), vec4<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 3]))));
+      total = mean_rotation(total, q, real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])));
+    }
+    turn = unit_turn(total);
+  }
+  if (!is_finite(f32(goal.x + goal.y + goal.z + turn.x + turn.y + turn.z + turn.w))) {
+    return;
+  }
+  var here = memory_ + 1;
+  let now = memory_ + 1 + 15;
+  var dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
+  let rate = real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24]));
+  if (time >= 1.0) {
+    here = now;
+    dt = 0.0;
+  } else {
+    limbs_ready_states(kept_at, memory_, 15, real(bitcast<f32>(program[batch.first_vector + vectors_at + header])));
+  }
+  var place = goal;
+  var rotation = turn;
+  if (real(memory[memory_row + kept_at + here]) != 0.0) {
+    var moved = vec4<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 5])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 6])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 7])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 8])));
+    var shift = vec3<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 2])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 3])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 4])));
+    if (time >= 1.0) {
+      moved = vec4<real>(0.0, 0.0, 0.0, 1.0);
+      shift = vec3<real>(0.0, 0.0, 0.0);
+    }
+    let then = plus(turned(moved, vec3<real>(real(memory[memory_row + kept_at + here + 1]), real(memory[memory_row + kept_at + here + 2]), real(memory[memory_row + kept_at + here + 3]))), shift);
+    let goal_then = plus(turned(moved, vec3<real>(real(memory[memory_row + kept_at + here + 4]), real(memory[memory_row + kept_at + here + 5]), real(memory[memory_row + kept_at + here + 6]))), shift);
+    let turn_then = multiplied(moved, vec4<real>(real(memory[memory_row + kept_at + here + 7]), real(memory[memory_row + kept_at + here + 8]), real(memory[memory_row + kept_at + here + 9]), real(memory[memory_row + kept_at + here + 10])));
+    let aim_then = multiplied(moved, vec4<real>(real(memory[memory_row + kept_at + here + 11]), real(memory[memory_row + kept_at + here + 12]), real(memory[memory_row + kept_at + here + 13]), real(memory[memory_row + kept_at + here + 14])));
+    place = then;
+    rotation = turn_then;
+    if (dt * rate > 1e-06) {
+      place = lagged(then, goal_then, goal, rate, dt);
+      let back = conjugated(turn);
+      let d = lagged(log_of(multiplied(back, turn_then)), log_of(multiplied(back, aim_then)), vec3<real>(0.0, 0.0, 0.0), rate, dt);
+      rotation = multiplied(turn, exp_of(d));
+    }
+  }
+  rotation = unit_turn(rotation);
+  if (time < 1.0) {
+    memory[memory_row + kept_at + now] = f32(1.0);
+    let t_1 = place;
+    memory[memory_row + kept_at + now + 1] = f32(t_1.x);
+    memory[memory_row + kept_at + now + 2] = f32(t_1.y);
+    memory[memory_row + kept_at + now + 3] = f32(t_1.z);
+    let t_2 = goal;
+    memory[memory_row + kept_at + now + 4] = f32(t_2.x);
+    memory[memory_row + kept_at + now + 5] = f32(t_2.y);
+    memory[memory_row + kept_at + now + 6] = f32(t_2.z);
+    let t_3 = rotation;
+    memory[memory_row + kept_at + now + 7] = f32(t_3.x);
+    memory[memory_row + kept_at + now + 8] = f32(t_3.y);
+    memory[memory_row + kept_at + now + 9] = f32(t_3.z);
+    memory[memory_row + kept_at + now + 10] = f32(t_3.w);
+    let t_4 = turn;
+    memory[memory_row + kept_at + now + 11] = f32(t_4.x);
+    memory[memory_row + kept_at + now + 12] = f32(t_4.y);
+    memory[memory_row + kept_at + now + 13] = f32(t_4.z);
+    memory[memory_row + kept_at + now + 14] = f32(t_4.w);
+  }
+  if ((option & 1) != 0) {
+    let was = place_of(j);
+    put_place(top, j, p, vec3<real>(was.x + weight * (place.x - was.x), was.y + weight * (place.y - was.y), was.z + weight * (place.z - was.z)));
+  }
+  if ((option & 2) != 0) {
+    let above = rotation_of(p);
+    put_turn(top, j, multiplied(conjugated(above), frames_between(rotation_of(j), rotation, weight)));
+  }
+}
+fn rest_rotation(c_1: i32, c_2: i32, k: i32) -> vec4<real> {
+  let r = array<real, 10>(real(bitcast<f32>(program[batch.floats + c_2 + k * 10])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 3])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 4])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 5])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 6])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 7])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 8])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 9])));
+  return vec4<real>(r[3], r[4], r[5], r[6]);
+}
+fn only_axis(axes: i32) -> i32 {
+  return select(select(select(-1, 2, axes == 4), 1, axes == 2), 0, axes == 1);
+}
+fn frames_twist(q: vec4<real>, axis: i32) -> vec4<real> {
+  var v = q.x;
+  if (axis == 1) {
+    v = q.y;
+  } else {
+    if (axis == 2) {
+      v = q.z;
+    }
+  }
+  let size = sqrt(v * v + q.w * q.w);
+  if (!(size > 1e-09)) {
+    return vec4<real>(0.0, 0.0, 0.0, 1.0);
+  }
+  v = v / size;
+  let w = q.w / size;
+  if (axis == 0) {
+    return vec4<real>(v, 0.0, 0.0, w);
+  }
+  if (axis == 1) {
+    return vec4<real>(0.0, v, 0.0, w);
+  }
+  return vec4<real>(0.0, 0.0, v, w);
+}
+fn part_of(q: vec4<real>, axes: i32) -> vec4<real> {
+  let axis = only_axis(axes);
+  if (axis >= 0) {
+    return frames_twist(q, axis);
+  }
+  if (axes == 7) {
+    return q;
+  }
+  return multiplied(q, conjugated(frames_twist(q, only_axis(7 - axes))));
+}
+fn chosen(q: vec4<real>, kept: vec4<real>, axes: i32) -> vec4<real> {
+  if (axes == 7) {
+    return q;
+  }
+  if (axes == 0) {
+    return kept;
+  }
+  let axis = only_axis(axes);
+  if (axis >= 0) {
+    return multiplied(multiplied(kept, conjugated(frames_twist(kept, axis))), frames_twist(q, axis));
+  }
+  let left = only_axis(7 - axes);
+  return multiplied(multiplied(q, conjugated(frames_twist(q, left))), frames_twist(kept, left));
+}
+fn run_copy(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
+  var value: real;
+  var at: i32;
+  var old: real;
+  var ratio: real;
+  let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
+  let option = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let numbers = array<real, 24>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 3])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 5])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 6])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 7])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 8])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 9])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 10])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 11])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 12])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 13])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 14])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 15])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 16])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 17])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 18])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 19])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 20])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 21])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 22])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 23])));
+  let first = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let last = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let axes = ((option >> 3u) & 7);
+  let factor = numbers[0];
+  let rest = array<real, 10>(real(bitcast<f32>(program[batch.floats + c_2 + k * 10])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 3])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 4])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 5])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 6])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 7])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 8])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 9])));
+  if ((option & 2) != 0) {
+    var total = vec4<real>(0.0, 0.0, 0.0, 0.0);
+    for (var s = first; s < last; s++) {
+      let q = local_rotation(top, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]);
+      total = mean_rotation(total, multiplied(multiplied(vec4<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4 + 3]))), q), vec4<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 3])))), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])));
+    }
+    var turn = total;
+    let home = rest_rotation(c_1, c_2, k);
+    if (last > first + 1) {
+      turn = unit_turn(total);
+    }
+    if (axes != 7) {
+      turn = part_of(turn, axes);
+    }
+    if (factor != 1.0) {
+      turn = power(turn, factor);
+    }
+    if ((option & 64) != 0) {
+      if (weight < 1.0) {
+        turn = power(turn, weight);
+      }
+      put_turn(top, j, multiplied(home, turn));
+    } else {
+      let base = local_rotation(top, j);
+      if (axes != 7) {
+        turn = chosen(turn, multiplied(conjugated(home), base), axes);
+      }
+      put_turn(top, j, frames_between(base, multiplied(home, turn), weight));
+    }
+  }
+  if ((axes & 1) != 0) {
+    if ((option & 1) != 0) {
+      value = numbers[1];
+      at = top + 0 * batch.row;
+      for (var s = first; s < last; s++) {
+        value = value + real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])) * factor * real(scratch[room + at + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]]);
+      }
+      old = select(real(scratch[room + at + j]), rest[0], (option & 64) != 0);
+      if (is_finite(f32(value))) {
+        scratch[room + at + j] = f32(old + weight * (value - old));
+      }
+    }
+    if ((option & 4) != 0) {
+      ratio = 0.0;
+      at = top + 7 * batch.row;
+      for (var s = first; s < last; s++) {
+        ratio = ratio + real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])) * real(scratch[room + at + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]]) * real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3]));
+      }
+      value = numbers[4] * (1.0 + factor * (ratio - 1.0));
+      old = select(real(scratch[room + at + j]), rest[7], (option & 64) != 0);
+      if (is_finite(f32(value))) {
+        scratch[room + at + j] = f32(old + weight * (value - old));
+      }
+    }
+  }
+  if ((axes & 2) != 0) {
+    if ((option & 1) != 0) {
+      value = numbers[2];
+      at = top + batch.row;
+      for (var s = first; s < last; s++) {
+        value = value + real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])) * factor * real(scratch[room + at + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]]);
+      }
+      old = select(real(scratch[room + at + j]), rest[1], (option & 64) != 0);
+      if (is_finite(f32(value))) {
+        scratch[room + at + j] = f32(old + weight * (value - old));
+      }
+    }
+    if ((option & 4) != 0) {
+      ratio = 0.0;
+      at = top + 8 * batch.row;
+      for (var s = first; s < last; s++) {
+        ratio = ratio + real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])) * real(scratch[room + at + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]]) * real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3 + 1]));
+      }
+      value = numbers[5] * (1.0 + factor * (ratio - 1.0));
+      old = select(real(scratch[room + at + j]), rest[8], (option & 64) != 0);
+      if (is_finite(f32(value))) {
+        scratch[room + at + j] = f32(old + weight * (value - old));
+      }
+    }
+  }
+  if ((axes & 4) != 0) {
+    if ((option & 1) != 0) {
+      value = numbers[3];
+      at = top + 2 * batch.row;
+      for (var s = first; s < last; s++) {
+        value = value + real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])) * factor * real(scratch[room + at + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]]);
+      }
+      old = select(real(scratch[room + at + j]), rest[2], (option & 64) != 0);
+      if (is_finite(f32(value))) {
+        scratch[room + at + j] = f32(old + weight * (value - old));
+      }
+    }
+    if ((option & 4) != 0) {
+      ratio = 0.0;
+      at = top + 9 * batch.row;
+      for (var s = first; s < last; s++) {
+        ratio = ratio + real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])) * real(scratch[room + at + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]]) * real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3 + 2]));
+      }
+      value = numbers[6] * (1.0 + factor * (ratio - 1.0));
+      old = select(real(scratch[room + at + j]), rest[9], (option & 64) != 0);
+      if (is_finite(f32(value))) {
+        scratch[room + at + j] = f32(old + weight * (value - old));
+      }
+    }
+  }
+}
+fn base_rotation(top: i32, c_1: i32, c_2: i32, k: i32) -> vec4<real> {
+  if ((program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] & 64) != 0) {
+    return rest_rotation(c_1, c_2, k);
+  }
+  return local_rotation(top, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10]);
+}
+fn base_place(top: i32, c_1: i32, c_2: i32, k: i32) -> vec3<real> {
+  let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
+  if ((program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] & 64) != 0) {
+    let r = array<real, 10>(real(bitcast<f32>(program[batch.floats + c_2 + k * 10])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 3])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 4])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 5])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 6])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 7])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 8])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 9])));
+    return point_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10], vec3<real>(r[0], r[1], r[2]));
+  }
+  return place_of(j);
+}
+fn column_length(j: i32, c: i32) -> real {
+  let size = real(scratch[room + batch.matrices + 16 * j + 7]);
+  if (size != 0.0) {
+    return abs(size);
+  }
+  let s = 16 * j + 7 + c;
+  return sqrt(real(scratch[room + batch.matrices + s]) * real(scratch[room + batch.matrices + s]) + real(scratch[room + batch.matrices + s + 3]) * real(scratch[room + batch.matrices + s + 3]) + real(scratch[room + batch.matrices + s + 6]) * real(scratch[room + batch.matrices + s + 6]));
+}
+fn run_copy_model(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
+  var size: real;
+  var own: real;
+  var at: i32;
+  let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
+  let p = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let option = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let first = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let last = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let axes = ((option >> 3u) & 7);
+  if ((option & 2) != 0) {
+    var total = vec4<real>(0.0, 0.0, 0.0, 0.0);
+    for (var s = first; s < last; s++) {
+      let q = multiplied(rotation_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10]), vec4<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 3]))));
+      total = mean_rotation(total, q, real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])));
+    }
+    if (last > first + 1) {
+      total = unit_turn(total);
+    }
+    let above = rotation_of(p);
+    let base = base_rotation(top, c_1, c_2, k);
+    if (axes != 7) {
+      let now = multiplied(above, base);
+      let turn = part_of(multiplied(total, conjugated(now)), axes);
+      total = multiplied(turn, now);
+    }
+    put_turn(top, j, frames_between(base, multiplied(conjugated(above), total), weight));
+  }
+  if ((option & 1) != 0) {
+    var x: real = 0.0;
+    var y: real = 0.0;
+    var z: real = 0.0;
+    for (var s = first; s < last; s++) {
+      let point = point_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10], vec3<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3 + 2]))));
+      let share = real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s]));
+      x = x + share * point.x;
+      y = y + share * point.y;
+      z = z + share * point.z;
+    }
+    let was = base_place(top, c_1, c_2, k);
+    let wx = select(real(0.0), weight, (axes & 1) != 0);
+    let wy = select(real(0.0), weight, (axes & 2) != 0);
+    let wz = select(real(0.0), weight, (axes & 4) != 0);
+    put_place(top, j, p, vec3<real>(was.x + wx * (x - was.x), was.y + wy * (y - was.y), was.z + wz * (z - was.z)));
+  }
+  if ((option & 4) != 0) {
+    if ((axes & 1) != 0) {
+      size = 0.0;
+      own = column_length(j, 0);
+      at = top + 7 * batch.row + j;
+      for (var s = first; s < last; s++) {
+        size = size + real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])) * column_length(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10], 0);
+      }
+      if (own > 1e-09 && is_finite(f32(size))) {
+        scratch[room + at] = f32(real(scratch[room + at]) * (1.0 + weight * (size / own - 1.0)));
+      }
+    }
+    if ((axes & 2) != 0) {
+      size = 0.0;
+      own = column_length(j, 1);
+      at = top + 8 * batch.row + j;
+      for (var s = first; s < last; s++) {
+        size = size + real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])) * column_length(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10], 1);
+      }
+      if (own > 1e-09 && is_finite(f32(size))) {
+        scratch[room + at] = f32(real(scratch[room + at]) * (1.0 + weight * (size / own - 1.0)));
+      }
+    }
+    if ((axes & 4) != 0) {
+      size = 0.0;
+      own = column_length(j, 2);
+      at = top + 9 * batch.row + j;
+      for (var s = first; s < last; s++) {
+        size = size + real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])) * column_length(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10], 2);
+      }
+      if (own > 1e-09 && is_finite(f32(size))) {
+        scratch[room + at] = f32(real(scratch[room + at]) * (1.0 + weight * (size / own - 1.0)));
+      }
+    }
+  }
+}
+fn turn_between(a: vec3<real>, b: vec3<real>) -> vec4<real> {
+  let w = 1.0 + a.x * b.x + a.y * b.y + a.z * b.z;
+  if (w < 1e-07) {
+    let n = perpendicular(a);
+    return vec4<real>(n.x, n.y, n.z, 0.0);
+  }
+  let c = crossed(a, b);
+  let s = 1.0 / sqrt(2.0 * w);
+  return vec4<real>(s * c.x, s * c.y, s * c.z, s * w);
+}
+fn run_aim(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
+  let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
+  let p = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let option = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let a = array<real, 24>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 3])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 5])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 6])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 7])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 8])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 9])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 10])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 11])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 12])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 13])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 14])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 15])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 16])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 17])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 18])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 19])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 20])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 21])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 22])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 23])));
+  let first = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let last = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let from_source = (option & 256);
+  let goal = goal_of(n, c_1, c_2, k, first, select(last, last - 1, from_source != 0));
+  let here = place_of(j);
+  var way = minus(goal, here);
+  let size = length_of(way);
+  if (!(size > 1e-09 && is_finite(f32(size)))) {
+    return;
+  }
+  let back = conjugated(rotation_of(p));
+  let base = base_rotation(top, c_1, c_2, k);
+  let k1 = 1.0 / size;
+  way = turned(back, vec3<real>(way.x * k1, way.y * k1, way.z * k1));
+  let ahead = turned(base, vec3<real>(a[0], a[1], a[2]));
+  var turn = turn_between(ahead, way);
+  if ((option & 128) != 0) {
+    var up = vec3<real>(a[6], a[7], a[8]);
+    if (from_source != 0) {
+      up = minus(place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + last - 1 + 10]), here);
+    }
+    let side = across(turned(base, vec3<real>(a[3], a[4], a[5])), ahead);
+    let wanted_ = across(turned(back, up), way);
+    if (length_of(side) > 1e-06 && length_of(wanted_) > 1e-06 * length_of(up)) {
+      turn = frame_turn(ahead, unit_or(side, ahead), way, unit_or(wanted_, way));
+    }
+  }
+  if (weight < 1.0) {
+    turn = power(turn, weight);
+  }
+  put_turn(top, j, multiplied(turn, base));
+}
+fn run_pole(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
+  let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
+  let p = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let first = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let goal = goal_of(n, c_1, c_2, k, first + 2, first + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10]);
+  let here = place_of(j);
+  var line = minus(place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + 1 + 10]), here);
+  if (!(length_of(line) > 1e-09)) {
+    return;
+  }
+  line = unit_or(line, vec3<real>(0.0, 1.0, 0.0));
+  let is_at = across(minus(place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + 10]), here), line);
+  let wanted_ = across(minus(goal, here), line);
+  let sine_ = dotted(crossed(is_at, wanted_), line);
+  let cosine = dotted(is_at, wanted_);
+  if (!(length_of(is_at) > 1e-06 && length_of(wanted_) > 1e-06 && is_finite(f32(sine_ + cosine)))) {
+    return;
+  }
+  let angle = weight * (real(angle_of(f32(sine_), f32(cosine))) + real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24])));
+  let above = rotation_of(p);
+  let now = rotation_of(j);
+  put_turn(top, j, multiplied(conjugated(above), multiplied(about(line, angle), now)));
+}
+fn limited(q: vec4<real>, before: vec4<real>, after: vec4<real>, ix: real, iy: real, et: real) -> vec4<real> {
+  var d = multiplied(multiplied(before, q), after);
+  let t_1 = d;
+  var x = t_1.x;
+  var y = t_1.y;
+  var z = t_1.z;
+  var w = t_1.w;
+  if (w < 0.0) {
+    x = -x;
+    y = -y;
+    z = -z;
+    w = -w;
+  }
+  let size = sqrt(z * z + w * w);
+  var t: real = 0.0;
+  var cosine: real = 1.0;
+  if (size > 1e-06) {
+    t = z / size;
+    cosine = w / size;
+  }
+  var sx = x * cosine - y * t;
+  var sy = y * cosine + x * t;
+  var a = sx * ix;
+  var b = sy * iy;
+  var rho = sqrt(a * a + b * b);
+  var out = rho > 1.0;
+  if (out) {
+    let hx = a * ix;
+    let hy = b * iy;
+    let way = (rho - 1.0) * rho / greater(hx * hx + hy * hy, 1e-12);
+    sx = sx - hx * way;
+    sy = sy - hy * way;
+    a = sx * ix;
+    b = sy * iy;
+    rho = sqrt(a * a + b * b);
+    let inside = lesser(1.0 / greater(rho, 1e-06), 1.0);
+    sx = sx * inside;
+    sy = sy * inside;
+  }
+  let end = lesser(et, 1.0);
+  if (abs(t) > end) {
+    t = select(-end, end, t > 0.0);
+    out = true;
+  }
+  if (!out) {
+    return q;
+  }
+  let m = sqrt(greater(1.0 - sx * sx - sy * sy, 0.0));
+  cosine = sqrt(greater(1.0 - t * t, 0.0));
+  d = vec4<real>(sx * cosine + sy * t, sy * cosine - sx * t, m * t, m * cosine);
+  return multiplied(multiplied(conjugated(before), d), conjugated(after));
+}
+fn run_limit(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
+  var at: i32;
+  var value: real;
+  let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
+  let option = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let a = array<real, 24>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 3])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 5])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 6])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 7])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 8])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 9])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 10])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 11])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 12])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 13])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 14])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 15])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 16])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 17])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 18])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 19])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 20])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 21])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 22])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 23])));
+  if ((option & 2) != 0) {
+    let q = local_rotation(top, j);
+    let goal = limited(q, vec4<real>(a[0], a[1], a[2], a[3]), vec4<real>(a[4], a[5], a[6], a[7]), a[8], a[9], a[10]);
+    put_turn(top, j, frames_between(q, goal, weight));
+  }
+  if ((option & 1) != 0) {
+    at = top + 0 * batch.row + j;
+    value = lesser(greater(real(scratch[room + at]), a[11]), a[14]);
+    scratch[room + at] = f32(real(scratch[room + at]) + weight * (value - real(scratch[room + at])));
+  }
+  if ((option & 4) != 0) {
+    at = top + 7 * batch.row + j;
+    value = lesser(greater(real(scratch[room + at]), a[17]), a[20]);
+    scratch[room + at] = f32(real(scratch[room + at]) + weight * (value - real(scratch[room + at])));
+  }
+  if ((option & 1) != 0) {
+    at = top + batch.row + j;
+    value = lesser(greater(real(scratch[room + at]), a[12]), a[15]);
+    scratch[room + at] = f32(real(scratch[room + at]) + weight * (value - real(scratch[room + at])));
+  }
+  if ((option & 4) != 0) {
+    at = top + 8 * batch.row + j;
+    value = lesser(greater(real(scratch[room + at]), a[18]), a[21]);
+    scratch[room + at] = f32(real(scratch[room + at]) + weight * (value - real(scratch[room + at])));
+  }
+  if ((option & 1) != 0) {
+    at = top + 2 * batch.row + j;
+    value = lesser(greater(real(scratch[room + at]), a[13]), a[16]);
+    scratch[room + at] = f32(real(scratch[room + at]) + weight * (value - real(scratch[room + at])));
+  }
+  if ((option & 4) != 0) {
+    at = top + 9 * batch.row + j;
+    value = lesser(greater(real(scratch[room + at]), a[19]), a[22]);
+    scratch[room + at] = f32(real(scratch[room + at]) + weight * (value - real(scratch[room + at])));
+  }
+}
+fn channel_value(top: i32, j: i32, channel: i32, rest: vec4<real>, numbers: array<real, 24>) -> real {
+  var r: real;
+  if (channel < 3) {
+    r = select(select(numbers[8], numbers[7], channel == 1), numbers[6], channel == 0);
+    return real(scratch[room + top + channel * batch.row + j]) - r;
+  }
+  if (channel < 6) {
+    let q = multiplied(conjugated(rest), local_rotation(top, j));
+    var angle = 2.0 * real(angle_of(f32(select(select(q.z, q.y, channel == 4), q.x, channel == 3)), f32(q.w)));
+    if (angle > 3.141592653589793) {
+      angle = angle - 2.0 * 3.141592653589793;
+    } else {
+      if (angle < -3.141592653589793) {
+        angle = angle + 2.0 * 3.141592653589793;
+      }
+    }
+    return angle;
+  }
+  r = select(select(numbers[11], numbers[10], channel == 7), numbers[9], channel == 6);
+  let s = real(scratch[room + top + (1 + channel) * batch.row + j]);
+  return select(s, s / r, abs(r) > 1e-09);
+}
+fn curve_at(c_1: i32, c_2: i32, first: i32, count: i32, x: real) -> real {
+  if (!(x > real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 3 + first * 2])))) {
+    return real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 3 + first * 2 + 1]));
+  }
+  for (var i = first + 1; i < first + count; i++) {
+    if (x < real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 3 + i * 2]))) {
+      let a = real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 3 + (i - 1) * 2]));
+      let b = real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 3 + i * 2]));
+      let u = (x - a) / (b - a);
+      return real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 3 + (i - 1) * 2 + 1])) + u * (real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 3 + i * 2 + 1])) - real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 3 + (i - 1) * 2 + 1])));
+    }
+  }
+  return real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 3 + (first + count - 1) * 2 + 1]));
+}
+fn run_drive(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
+  var at: i32;
+  var r: real;
+  let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
+  let numbers = array<real, 24>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 3])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 5])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 6])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 7])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 8])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 9])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 10])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 11])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 12])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 13])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 14])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 15])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 16])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 17])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 18])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 19])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 20])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 21])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 22])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 23])));
+  let rest = array<real, 10>(real(bitcast<f32>(program[batch.floats + c_2 + k * 10])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 3])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 4])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 5])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 6])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 7])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 8])), real(bitcast<f32>(program[batch.floats + c_2 + k * 10 + 9])));
+  let entry = to_whole(numbers[0]);
+  let into = to_whole(numbers[1]);
+  let home = vec4<real>(numbers[2], numbers[3], numbers[4], numbers[5]);
+  let x = channel_value(top, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + 10], entry, home, numbers);
+  if (!is_finite(f32(x))) {
+    return;
+  }
+  let y = curve_at(c_1, c_2, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10], program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10], x);
+  let over = (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] & 64);
+  if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] >= 0) {
+    at = top + 10 * batch.row + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+    scratch[room + at] = f32(select(real(scratch[room + at]) + weight * y, numbers[12] + weight * y, over != 0));
+  } else {
+    if (into < 3) {
+      at = top + into * batch.row + j;
+      r = select(select(rest[2], rest[1], into == 1), rest[0], into == 0);
+      scratch[room + at] = f32(select(real(scratch[room + at]), r, over != 0) + weight * y);
+    } else {
+      if (into < 6) {
+        let half = 0.5 * weight * y;
+        let s = real(sine(f32(half)));
+        let w = real(cosine_of(f32(half)));
+        var turn = vec4<real>(s, 0.0, 0.0, w);
+        if (into == 4) {
+          turn = vec4<real>(0.0, s, 0.0, w);
+        } else {
+          if (into == 5) {
+            turn = vec4<real>(0.0, 0.0, s, w);
+          }
+        }
+        put_turn(top, j, multiplied(base_rotation(top, c_1, c_2, k), turn));
+      } else {
+        at = top + (1 + into) * batch.row + j;
+        r = select(select(rest[9], rest[8], into == 7), rest[7], into == 6);
+        scratch[room + at] = f32(select(real(scratch[room + at]), r, over != 0) * (1.0 + weight * (y - 1.0)));
+      }
+    }
+  }
+}
+fn run_distance(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
+  let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 10];
+  let first = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let goal = goal_of(n, c_1, c_2, k, first, first + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10]);
+  let here = place_of(j);
+  let way = minus(here, goal);
+  let size = length_of(way);
+  if (!(size > 1e-09 && is_finite(f32(size)))) {
+    return;
+  }
+  let share = weight * (lesser(greater(size, real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24]))), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 1]))) / size - 1.0);
+  if (share != 0.0) {
+    put_place(top, j, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10], vec3<real>(here.x + share * way.x, here.y + share * way.y, here.z + share * way.z));
+  }
+}
+fn curve_point(c_1: i32, c_2: i32, first: i32, count: i32, u: real) -> vec3<real> {
+  let at = lesser(greater(u, 0.0), 1.0) * real(count - 1);
+  let i = min(to_whole(at), count - 2);
+  let f = at - real(i);
+  let b = place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 10]);
+  let d = place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 1 + 10]);
+  var a = vec3<real>(2.0 * b.x - d.x, 2.0 * b.y - d.y, 2.0 * b.z - d.z);
+  var e = vec3<real>(2.0 * d.x - b.x, 2.0 * d.y - b.y, 2.0 * d.z - b.z);
+  if (i > 0) {
+    a = place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i - 1 + 10]);
+  }
+  if (i + 2 < count) {
+    e = place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 2 + 10]);
+  }
+  let ff = f * f;
+  let fff = ff * f;
+  let wa = 0.5 * (2.0 * ff - fff - f);
+  let wb = 0.5 * (3.0 * fff - 5.0 * ff + 2.0);
+  let wd = 0.5 * (4.0 * ff - 3.0 * fff + f);
+  let we = 0.5 * (fff - ff);
+  return vec3<real>(wa * a.x + wb * b.x + wd * d.x + we * e.x, wa * a.y + wb * b.y + wd * d.y + we * e.y, wa * a.z + wb * b.z + wd * d.z + we * e.z);
+}
+fn turn_towards(top: i32, j: i32, p: i32, child: i32, goal: vec3<real>, weight: real) {
+  let here = place_of(j);
+  let is_at = minus(place_of(child), here);
+  let wanted_ = minus(goal, here);
+  if (length_of(is_at) > 1e-09 && length_of(wanted_) > 1e-09 && is_finite(f32(length_of(wanted_)))) {
+    let a = unit_or(is_at, vec3<real>(0.0, 1.0, 0.0));
+    let turn = turn_between(a, unit_or(wanted_, a));
+    let above = rotation_of(p);
+    let now = rotation_of(j);
+    let aimed = multiplied(conjugated(above), multiplied(turn, now));
+    let base = local_rotation(top, j);
+    put_turn(top, j, frames_between(base, aimed, weight));
+  }
+  refresh_joint(top, j, p);
+}
+fn run_spline(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
+  let first = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let count = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  var p = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let links = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] - count;
+  let start = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + count;
+  for (var i = 0; i < links; i++) {
+    let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + start + i + 10];
+    refresh_joint(top, j, p);
+    let was = place_of(j);
+    let goal = curve_point(c_1, c_2, first, count, real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + start + i])));
+    put_place(top, j, p, vec3<real>(was.x + weight * (goal.x - was.x), was.y + weight * (goal.y - was.y), was.z + weight * (goal.z - was.z)));
+    refresh_joint(top, j, p);
+    if (i + 1 < links) {
+      let child = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + start + i + 1 + 10];
+      refresh_joint(top, child, j);
+      turn_towards(top, j, p, child, curve_point(c_1, c_2, first, count, real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + start + i + 1]))), weight);
+    }
+    p = j;
+  }
+}
+fn keep_inside(top: i32, c_1: i32, c_2: i32, s: i32) {
+  if (real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + s])) != 0.0) {
+    let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10];
+    let o = vec3<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + program[batch.ints + c_1 + 2] * 4 + s * 3 + 2])));
+    let q = local_rotation(top, j);
+    put_turn(top, j, limited(q, vec4<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + s * 4 + 3]))), vec4<real>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + program[batch.ints + c_1 + 2] + program[batch.ints + c_1 + 2] * 4 + s * 4 + 3]))), o.x, o.y, o.z));
+  }
+}
+fn work_out(top: i32, c_1: i32, c_2: i32, first: i32, i: i32, count: i32, above: i32) {
+  for (var s = i; s < count; s++) {
+    let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + s + 10];
+    refresh_joint(top, j, select(above, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + s - 1 + 10], s > 0));
+  }
+}
+fn run_chain(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
+  var i: i32;
+  var j: i32;
+  var child: i32;
+  var s: i32;
+  let first = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let count = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let above = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+  let numbers = array<real, 24>(real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 1])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 2])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 3])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 4])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 5])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 6])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 7])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 8])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 9])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 10])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 11])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 12])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 13])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 14])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 15])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 16])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 17])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 18])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 19])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 20])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 21])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 22])), real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + k * 24 + 23])));
+  let goal = goal_of(n, c_1, c_2, k, first + count, first + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10]);
+  if (!is_finite(f32(goal.x + goal.y + goal.z))) {
+    return;
+  }
+  let rounds = to_whole(numbers[0]);
+  let near = numbers[1];
+  let fabrik = numbers[2] != 0.0;
+  let tip = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + count - 1 + 10];
+  for (var t1 = 0; t1 < count; t1++) {
+    i = t1;
+    j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 10];
+    let q = local_rotation(top, j);
+    let t_1 = q;
+    scratch[room + batch.matrices + 16 * j] = f32(t_1.x);
+    scratch[room + batch.matrices + 16 * j + 1] = f32(t_1.y);
+    scratch[room + batch.matrices + 16 * j + 2] = f32(t_1.z);
+    scratch[room + batch.matrices + 16 * j + 3] = f32(t_1.w);
+  }
+  for (var n_ = 0; n_ < rounds; n_++) {
+    if (!(length_of(minus(place_of(tip), goal)) > near)) {
+      break;
+    }
+    if (fabrik) {
+      let t_2 = goal;
+      var x = t_2.x;
+      var y = t_2.y;
+      var z = t_2.z;
+      for (var b = 0; b < count - 1; b++) {
+        i = count - 2 - b;
+        j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 10];
+        child = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 1 + 10];
+        let here = place_of(j);
+        let size = length_of(minus(place_of(child), here));
+        scratch[room + batch.matrices + 16 * child + 4] = f32(x);
+        scratch[room + batch.matrices + 16 * child + 5] = f32(y);
+        scratch[room + batch.matrices + 16 * child + 6] = f32(z);
+        let way = unit_or(vec3<real>(here.x - x, here.y - y, here.z - z), vec3<real>(0.0, 1.0, 0.0));
+        x = x + size * way.x;
+        y = y + size * way.y;
+        z = z + size * way.z;
+      }
+      for (var t2 = 0; t2 < count - 1; t2++) {
+        i = t2;
+        s = first + i;
+        j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10];
+        child = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 1 + 10];
+        let p = select(above, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s - 1 + 10], i > 0);
+        let at = vec3<real>(real(scratch[room + batch.matrices + 16 * child + 4]), real(scratch[room + batch.matrices + 16 * child + 5]), real(scratch[room + batch.matrices + 16 * child + 6]));
+        refresh_joint(top, j, p);
+        refresh_joint(top, child, j);
+        turn_towards(top, j, p, child, at, 1.0);
+        keep_inside(top, c_1, c_2, s);
+        refresh_joint(top, j, p);
+      }
+      work_out(top, c_1, c_2, first, 0, count, above);
+    } else {
+      for (var b = 0; b < count - 1; b++) {
+        i = count - 2 - b;
+        s = first + i;
+        turn_towards(top, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s + 10], select(above, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + s - 1 + 10], i > 0), tip, goal, 1.0);
+        keep_inside(top, c_1, c_2, s);
+        work_out(top, c_1, c_2, first, i, count, above);
+      }
+    }
+  }
+  if (weight < 1.0) {
+    for (var t3 = 0; t3 < count; t3++) {
+      i = t3;
+      j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 10];
+      let was = vec4<real>(real(scratch[room + batch.matrices + 16 * j]), real(scratch[room + batch.matrices + 16 * j + 1]), real(scratch[room + batch.matrices + 16 * j + 2]), real(scratch[room + batch.matrices + 16 * j + 3]));
+      put_turn(top, j, frames_between(was, local_rotation(top, j), weight));
+    }
+  }
+}
+fn run_constrain(n: i32, top: i32, at: i32, time: real, weight: real) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let vectors_at = n * batch.vectors;
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    let t2 = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10];
+    for (var r = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10]; r < t2; r++) {
+      let j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 2] + r + 10];
+      refresh_joint(top, j, program[batch.parents + j]);
+    }
+    let share = weight * lesser(real(bitcast<f32>(program[batch.first_vector + vectors_at + program[batch.ints + c_1 + 7] + program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10]])), 1.0);
+    let kind = program[batch.ints + c_1 + k + 10];
+    if (kind == 4 && share >= 0.0) {
+      run_follow(n, top, c_1, c_2, k, time, share);
+    } else {
+      if (share > 0.0 || (share == 0.0 && (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10] & 64) != 0)) {
+        if (kind == 0) {
+          run_copy(n, top, c_1, c_2, k, share);
+        } else {
+          if (kind == 1) {
+            run_copy_model(n, top, c_1, c_2, k, share);
+          } else {
+            if (kind == 2) {
+              run_aim(n, top, c_1, c_2, k, share);
+            } else {
+              if (kind == 3) {
+                run_pole(n, top, c_1, c_2, k, share);
+              } else {
+                if (kind == 5) {
+                  run_limit(n, top, c_1, c_2, k, share);
+                } else {
+                  if (kind == 6) {
+                    run_drive(n, top, c_1, c_2, k, share);
+                  } else {
+                    if (kind == 7) {
+                      run_distance(n, top, c_1, c_2, k, share);
+                    } else {
+                      if (kind == 8) {
+                        run_spline(n, top, c_1, c_2, k, share);
+                      } else {
+                        if (kind == 9) {
+                          run_chain(n, top, c_1, c_2, k, share);
+                        }
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+fn looked_at(q: vec4<real>, measure: i32, axis: vec3<real>, rest: vec4<real>) -> vec4<real> {
+  if (measure == 0) {
+    return q;
+  }
+  if (measure == 1) {
+    let v = turned(q, axis);
+    return vec4<real>(v.x, v.y, v.z, 0.0);
+  }
+  let d = multiplied(conjugated(rest), q);
+  let s = dotted(vec3<real>(d.x, d.y, d.z), axis);
+  let size = s * s + d.w * d.w;
+  if (size < 1e-20) {
+    return vec4<real>(1.0, 0.0, 0.0, 0.0);
+  }
+  return vec4<real>((d.w * d.w - s * s) / size, 2.0 * s * d.w / size, 0.0, 0.0);
+}
+fn squared_chord(a: vec4<real>, b: vec4<real>, measure: i32) -> real {
+  let along = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+  if (measure == 0) {
+    return greater(8.0 * (1.0 - abs(along)), 0.0);
+  }
+  return greater(2.0 * (1.0 - along), 0.0);
+}
+fn logarithm(x_given: real) -> real {
+  var x = x_given;
+  var steps: real = 0.0;
+  for (var n_ = 0; n_ < 100; n_++) {
+    if (x > 1.4142135623730951) {
+      x = x * 0.5;
+      steps = steps + 1.0;
+    } else {
+      if (x < 0.7071067811865476) {
+        x = x * 2.0;
+        steps = steps - 1.0;
+      } else {
+        break;
+      }
+    }
+  }
+  let s = (x - 1.0) / (x + 1.0);
+  let q = s * s;
+  let series = 1.0 + q * (0.3333333333333333 + q * (0.2 + q * (0.14285714285714285 + q * (0.1111111111111111 + q * (0.09090909090909091 + q * 0.07692307692307693)))));
+  return 0.6931471805599453 * steps + 2.0 * s * series;
+}
+fn radial_value(kernel: i32, squared: real) -> real {
+  if (kernel == 0) {
+    var t1: real;
+    if (squared < 80.0) {
+      t1 = real(power_of_e(f32(-squared)));
+    } else {
+      t1 = 0.0;
+    }
+    return t1;
+  }
+  var t2: real;
+  if (squared > 1e-30) {
+    t2 = 0.5 * squared * logarithm(squared);
+  } else {
+    t2 = 0.0;
+  }
+  return t2;
+}
+fn function_of(top: i32, d_1: i32, d_2: i32, e: i32) -> real {
+  var total: real = 0.0;
+  let t1 = program[batch.ints + d_1 + 1];
+  for (var s = 0; s < t1; s++) {
+    let here = looked_at(local_rotation(top, program[batch.ints + d_1 + s + 12]), program[batch.ints + d_1 + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 3]))), vec4<real>(real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 3])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 4]))));
+    total = total + squared_chord(here, vec4<real>(real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 3])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 4]))), program[batch.ints + d_1 + 8]);
+  }
+  return radial_value(program[batch.ints + d_1 + 9], total / (real(bitcast<f32>(program[batch.floats + d_2])) * real(bitcast<f32>(program[batch.floats + d_2]))));
+}
+fn output_of(d_1: i32, d_2: i32, kept_at: i32, k: i32) -> real {
+  var value: real = 0.0;
+  let t1 = program[batch.ints + d_1 + 2];
+  for (var e = 0; e < t1; e++) {
+    value = value + real(memory[memory_row + kept_at + program[batch.ints + d_1 + 11] + e]) * real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + program[batch.ints + d_1 + 3] * 4 + e * program[batch.ints + d_1 + 4] + k + 1]));
+  }
+  return lesser(greater(value, real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + program[batch.ints + d_1 + 3] * 4 + program[batch.ints + d_1 + 5] + k * 2 + 1]))), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + program[batch.ints + d_1 + 3] * 4 + program[batch.ints + d_1 + 5] + k * 2 + 2])));
+}
+fn driving_run_drive(n: i32, top: i32, at: i32, time: real, weight: real) {
+  let d_1 = at;
+  let d_2 = program[batch.ints + at];
+  let kept_at = n * batch.memory;
+  var total: real = 0.0;
+  let t1 = program[batch.ints + d_1 + 2];
+  for (var e = 0; e < t1; e++) {
+    let value = function_of(top, d_1, d_2, e);
+    memory[memory_row + kept_at + program[batch.ints + d_1 + 11] + e] = f32(value);
+    total = total + value;
+  }
+  if (program[batch.ints + d_1 + 10] != 0 && total > 1e-30) {
+    let t2 = program[batch.ints + d_1 + 2];
+    for (var e = 0; e < t2; e++) {
+      let t_1 = program[batch.ints + d_1 + 11] + e;
+      memory[memory_row + kept_at + t_1] = f32(real(memory[memory_row + kept_at + t_1]) / total);
+    }
+  }
+  let t3 = program[batch.ints + d_1 + 6];
+  for (var k = 0; k < t3; k++) {
+    let t_2 = top + 10 * batch.row + program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12];
+    scratch[room + t_2] = f32(real(scratch[room + t_2]) + weight * output_of(d_1, d_2, kept_at, k));
+  }
+  let t4 = program[batch.ints + d_1 + 7];
+  for (var k = 0; k < t4; k++) {
+    let first = program[batch.ints + d_1 + 6] + 6 * k;
+    let j = program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + program[batch.ints + d_1 + 6] + k + 12];
+    let t_3 = top + 0 * batch.row + j;
+    scratch[room + t_3] = f32(real(scratch[room + t_3]) + weight * output_of(d_1, d_2, kept_at, first));
+    let t_4 = top + batch.row + j;
+    scratch[room + t_4] = f32(real(scratch[room + t_4]) + weight * output_of(d_1, d_2, kept_at, first + 1));
+    let t_5 = top + 2 * batch.row + j;
+    scratch[room + t_5] = f32(real(scratch[room + t_5]) + weight * output_of(d_1, d_2, kept_at, first + 2));
+    let x = output_of(d_1, d_2, kept_at, first + 3);
+    let y = output_of(d_1, d_2, kept_at, first + 4);
+    let z = output_of(d_1, d_2, kept_at, first + 5);
+    let size = sqrt(x * x + y * y + z * z);
+    let half = 0.5 * weight * size;
+    var t5: real;
+    if (size > 1e-09) {
+      t5 = real(sine(f32(half))) / size;
+    } else {
+      t5 = 0.5 * weight;
+    }
+    let s = t5;
+    let q = multiplied(local_rotation(top, j), vec4<real>(s * x, s * y, s * z, real(cosine_of(f32(half)))));
+    put_rotation(top, j, q, 1.0);
+  }
+}
+fn along_curve(c_1: i32, c_2: i32, value: real) -> real {
+  if (program[batch.ints + c_1 + 2] == 1) {
+    return value;
+  }
+  var k = 0;
+  while (k < program[batch.ints + c_1 + 2] - 2 && real(bitcast<f32>(program[batch.floats + c_2 + (k + 1) * 2])) < value) {
+    k = k + 1;
+  }
+  let a = vec2<real>(real(bitcast<f32>(program[batch.floats + c_2 + k * 2])), real(bitcast<f32>(program[batch.floats + c_2 + k * 2 + 1])));
+  let b = vec2<real>(real(bitcast<f32>(program[batch.floats + c_2 + (k + 1) * 2])), real(bitcast<f32>(program[batch.floats + c_2 + (k + 1) * 2 + 1])));
+  let s = lesser(greater((value - a.x) / (b.x - a.x), 0.0), 1.0);
+  return a.y + s * (b.y - a.y);
+}
+fn run_combine(n: i32, top: i32, at: i32, time: real, weight: real) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let morphs = top + 10 * batch.row;
+  var value = real(scratch[room + morphs + program[batch.ints + c_1 + 6]]) + 0.0;
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 1; k < t1; k++) {
+    let other = real(scratch[room + morphs + program[batch.ints + c_1 + k + 6]]);
+    if (program[batch.ints + c_1 + 4] == 0) {
+      value = value * other;
+    } else {
+      if (program[batch.ints + c_1 + 4] == 1) {
+        value = lesser(value, other);
+      } else {
+        if (program[batch.ints + c_1 + 4] == 2) {
+          value = greater(value, other);
+        } else {
+          value = value + other;
+        }
+      }
+    }
+  }
+  if (program[batch.ints + c_1 + 4] == 4) {
+    value = value / real(program[batch.ints + c_1 + 1]);
+  }
+  value = along_curve(c_1, c_2, value);
+  let at_morph = morphs + program[batch.ints + c_1 + 3];
+  let now = real(scratch[room + at_morph]);
+  if (program[batch.ints + c_1 + 5] == 0) {
+    scratch[room + at_morph] = f32(now + weight * (value - now));
+  } else {
+    if (program[batch.ints + c_1 + 5] == 1) {
+      scratch[room + at_morph] = f32(now + weight * value);
+    } else {
+      scratch[room + at_morph] = f32(now * (1.0 + weight * (value - 1.0)));
+    }
+  }
+}
 fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
   var poses = poses_given;
   let size = row_size();
@@ -1927,7 +3571,7 @@ fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
   for (var o = first; o < last; o++) {
     let code = program[batch.first_operation + 4 * o + 0];
     let argument = program[batch.first_operation + 4 * o + 1];
-    if (code < 0 || code >= 20) {
+    if (code < 0 || code >= 24) {
       return o;
     }
     let limit = program[batch.rules + 4 * code];
@@ -1951,6 +3595,9 @@ fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
       case 16: { run_turn(n, t1, argument, t2, t3); }
       case 17: { run_legs(n, t1, argument, t2, t3); }
       case 18: { run_add_model(n, t1, argument, t2, t3); }
+      case 21: { run_constrain(n, t1, argument, t2, t3); }
+      case 22: { driving_run_drive(n, t1, argument, t2, t3); }
+      case 23: { run_combine(n, t1, argument, t2, t3); }
       default: {}
     }
   }

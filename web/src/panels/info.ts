@@ -33,6 +33,13 @@ function describe(info: CharacterInfo): HTMLElement[] {
     ? h("ul", { class: "report" }, ...info.report.map((line) =>
         h("li", { "data-kind": line.kind }, h("b", {}, KINDS[line.kind] ?? line.kind), line.place ? h("code", {}, line.place) : null, h("span", {}, line.message))))
     : h("p", { class: "note" }, "The importer had nothing to repair.");
+  const constraints = info.constraints.length
+    ? [h("section", {}, h("h2", {}, "Constraints"),
+        h("ul", { class: "meshes", "data-list": "constraints" }, ...info.constraints.map((c) =>
+          h("li", { title: c.name || c.kind },
+            h("span", { class: "row-name" }, `${c.moves.join(", ")}${c.reads.length ? ` ← ${c.reads.join(", ")}` : ""}`),
+            h("span", { class: "row-note" }, `${c.kind} · ${c.weight}`)))))]
+    : [];
   return [
     h("section", {}, h("h2", {}, info.name || "Character"),
       h("dl", { class: "facts" }, ...facts.flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]))),
@@ -41,6 +48,7 @@ function describe(info: CharacterInfo): HTMLElement[] {
         ? h("ul", { class: "meshes" }, ...info.meshes.map((m) =>
             h("li", {}, h("span", { class: "row-name" }, m.name), h("span", { class: "row-note" }, `${number(m.vertices)} · ${m.skinning.replace("_", " ")}`))))
         : h("p", { class: "note" }, "A skeleton without a mesh: its bones are shown.")),
+    ...constraints,
     h("section", {}, h("h2", {}, "Import report"), report),
   ];
 }

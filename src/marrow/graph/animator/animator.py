@@ -51,25 +51,25 @@ Array = NDArray[Any]
 class Animator:
     """Moves a character: plays its clips, or runs a graph.
 
-        solo = mw.Animator(fox)                       crowd = mw.Animator(hero, graph, count=1000)
-        solo.play("Survey")                           crowd["speed"] = speeds
-        solo.cross_fade("Run", 0.3)                   crowd.trigger("jump", instances=[3, 7])
-        solo.update(1 / 60)                           crowd.update(1 / 60)
-        solo.skin().positions                         crowd.matrices
+    solo = mw.Animator(fox)                       crowd = mw.Animator(hero, graph, count=1000) solo.play("Survey")
+    crowd["speed"] = speeds solo.cross_fade("Run", 0.3)                   crowd.trigger("jump", instances=[3, 7])
+    solo.update(1 / 60)                           crowd.update(1 / 60) solo.skin().positions
+    crowd.matrices
 
     Its parts: `parameters`, `slots`, `montages` and `overrides` by name, `root` (where instances are in the world),
     `instances` (who comes and goes), `playback` (clips without a graph) and `evaluation` (who makes poses, and how).
 
-    `count=N` animates N instances at once: everything it returns then has a leading axis N; without `count` there is one
-    character and no such axis. `update` only moves time; `pose`, `model_matrices` and `matrices` are computed when
-    asked for, once per update.
+    `count=N` animates N instances at once: everything it returns then has a leading axis N; without `count` there is
+    one character and no such axis. `update` only moves time; `pose`, `model_matrices` and `matrices` are computed
+    when asked for, once per update.
 
     Clips are played from uniform frames (see `clip.resampled`); `evaluation.resampling_error` says what that costs.
     `threads` is how many cores a crowd is shared among at most, where that is worth it; None: all. `evaluator` makes the
     poses instead of the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. `functions` are
-    what `Function` nodes call, `sources` the animators whose poses `Retarget` nodes show, by name. Hair and clothes
-    that the character's file has springs for (VRM) swing, unless `springs=False`; a graph with `Springs` says itself what
-    does. One thread at a time may use an animator; another gets an `InUseError`, and may only set parameters.
+    what `Function` nodes call, `sources` the animators whose poses `Retarget` nodes show, by name. The constraints of
+    the character (`character.constraints`) are solved after the graph, unless `constraints=False`; then hair and clothes
+    that its file has springs for (VRM) swing, unless `springs=False`; a graph with `Springs` says itself what does. One
+    thread at a time may use an animator; another gets an `InUseError`, and may only set parameters.
     """
 
     __slots__ = {
@@ -98,6 +98,7 @@ class Animator:
         sources: Mapping[str, Animator] | None = None,
         evaluator: Evaluator | EvaluatorMaker | None = None,
         springs: bool = True,
+        constraints: bool = True,
     ) -> None:
         if not isinstance(character, Character):
             raise WrongTypeError(f"Animator: expected a Character, got {type(character).__name__}")
@@ -106,12 +107,13 @@ class Animator:
         if count is not None and count < 1:
             raise ValidationError(f"Animator: count must be at least 1, got {count}")
         springs = _validate.flag("Animator", "springs", springs)
+        constraints = _validate.flag("Animator", "constraints", constraints)
         if graph is None:
-            compiled = playback_graph(character, springs=springs)
+            compiled = playback_graph(character, springs=springs, constraints=constraints)
         elif isinstance(graph, CompiledGraph):
             compiled = graph
         else:
-            compiled = compile_graph(graph, character, springs=springs)
+            compiled = compile_graph(graph, character, springs=springs, constraints=constraints)
         if compiled.character is not character:
             raise ValidationError(f"Animator: the graph was compiled for {compiled.character!r}")
         self.character = character
@@ -166,17 +168,21 @@ class Animator:
         sources: Mapping[str, Animator] | None = None,
         seconds: float = 0.2,
     ) -> None:
-        """Goes on with another graph, as when its file was edited: parameters keep their values, machines their states and
-        transitions, clips their times and slots what they play, where names and paths match; the rest begins. Where
-        the new graph shows another pose, it starts from the one that was seen, and the difference dies out in `seconds`
-        (0: at once)."""
+        """Goes on with another graph, as when its file was edited: parameters keep their values, machines their
+        states and transitions, clips their times and slots what they play, where names and paths match; the rest
+        begins. Where the new graph shows another pose, it starts from the one that was seen, and the difference dies
+        out in `seconds` (0: at once)."""
         seconds = _validate.number("replace_graph", "seconds", seconds, low=0)
         assert self._runtime.running
-        compiled = (
-            graph
-            if isinstance(graph, CompiledGraph)
-            else compile_graph(graph, self.character, springs=self._runtime.springs)
-        )
+        if isinstance(graph, CompiledGraph):
+            compiled = graph
+        else:
+            compiled = compile_graph(
+                graph,
+                self.character,
+                springs=self._runtime.springs,
+                constraints=self._runtime.control.compiled.constrained,
+            )
         if compiled.character is not self.character:
             raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
         self._runtime.replace_graph(compiled, functions, sources, seconds)
@@ -290,16 +296,15 @@ class Animator:
 
     @property
     def levels(self) -> Array | int | None:
-        """The level of detail each instance is shown at: its number in `character.levels`, or -1 for one that nobody sees.
-        None, as long as it was not set: all are shown as they are, and evaluated whole.
+        """The level of detail each instance is shown at: its number in `character.levels`, or -1 for one that nobody
+        sees. None, as long as it was not set: all are shown as they are, and evaluated whole.
 
-            crowd.levels = selector.select(camera, transforms)     # also sets how often each is updated
-            crowd.levels = 2                                       # all, or one number each (N,)
+        crowd.levels = selector.select(camera, transforms)     # also sets how often each is updated crowd.levels = 2
+        # all, or one number each (N,)
 
-        An instance is evaluated for the joints its level has, and none that is not seen; events, states and travel go on in
-        any case. `skin` and `evaluation.level_groups` give each what its level has. In `pose`, `model_matrices`, `matrices`
-        and `socket`, which have all joints, those that a level lacks are at rest.
-        """
+        An instance is evaluated for the joints its level has, and none that is not seen; events, states and travel go
+        on in any case. `skin` and `evaluation.level_groups` give each what its level has. In `pose`,
+        `model_matrices`, `matrices` and `socket`, which have all joints, those that a level lacks are at rest."""
         values = self._runtime.store.levels
         if values is None:
             return None
@@ -343,7 +348,8 @@ class Animator:
     # -- poses: read-only, since what is written there would move nothing (`overrides` places joints) ---------------
     @property
     def pose(self) -> Pose:
-        """Local transforms and morph weights of this moment, to read: `overrides` places joints, `pose.copy()` is yours."""
+        """Local transforms and morph weights of this moment, to read: `overrides` places joints, `pose.copy()` is
+        yours."""
         runtime = self._runtime
         found: Pose | None = runtime.outputs.get("unpacked")
         if found is None:
@@ -397,8 +403,8 @@ class Animator:
     # -- moments to come back to ----------------------------------------------------------------------------------
     @exclusive()
     def snapshot(self) -> Snapshot:
-        """All that changes, to come back to with `restore`: speed, ground, levels and overrides too. The same updates then
-        give the same results, bit for bit."""
+        """All that changes, to come back to with `restore`: speed, ground, levels and overrides too. The same updates
+        then give the same results, bit for bit."""
         self._runtime.settle()
         return dataclasses.replace(self._runtime.running.snapshot(), single=not self._runtime.batch)
 

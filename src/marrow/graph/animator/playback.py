@@ -32,12 +32,12 @@ Array = NDArray[Any]
 BODY, ADDITION = "body", "addition"
 
 
-def playback_graph(character: Character, *, springs: bool = True) -> CompiledGraph:
-    """What an animator without a graph runs, compiled once per character, with or without its springs."""
+def playback_graph(character: Character, *, springs: bool = True, constraints: bool = True) -> CompiledGraph:
+    """What an animator without a graph runs, compiled once per character, with or without its springs and constraints."""
     compiled: CompiledGraph = derived(
         character,
-        f"playback graph {springs}",
-        lambda: compile_graph(_playback({}, character), character, springs=springs),
+        f"playback graph {springs} {constraints}",
+        lambda: compile_graph(_playback({}, character), character, springs=springs, constraints=constraints),
     )
     return compiled
 
@@ -98,7 +98,9 @@ def override_joint(runtime: AnimatorRuntime, joint: str, mode: str | None, space
     )
     if called not in known or wanted != before:
         graph = _playback({**known, called: wanted}, runtime.character)
-        play_with(runtime, compile_graph(graph, runtime.character, springs=runtime.springs))
+        constrained = control.compiled.constrained
+        made = compile_graph(graph, runtime.character, springs=runtime.springs, constraints=constrained)
+        play_with(runtime, made)
     return called
 
 
@@ -126,8 +128,8 @@ class Playback:
         self._runtime = runtime
 
     def next(self, seconds: float = 0.25, *, instances: ArrayLike | None = None) -> str | list[str]:
-        """Cross-fades to the clip after the current one, in file order and round (`seconds=0`: at once); returns its name,
-        a list for a crowd."""
+        """Cross-fades to the clip after the current one, in file order and round (`seconds=0`: at once); returns its
+        name, a list for a crowd."""
         return self._step(1, seconds, instances)
 
     def previous(self, seconds: float = 0.25, *, instances: ArrayLike | None = None) -> str | list[str]:

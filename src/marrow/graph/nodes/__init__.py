@@ -8,7 +8,10 @@ from marrow.graph.nodes.blend import Blend
 from marrow.graph.nodes.blend_space import BlendSpace1D, BlendSpace2D, Point1D, Point2D
 from marrow.graph.nodes.chain_ik import ChainIK
 from marrow.graph.nodes.clip import ClipNode
+from marrow.graph.nodes.constrain import Constrain
+from marrow.graph.nodes.curve_modify import CurveModify
 from marrow.graph.nodes.distance_match import DistanceMatch
+from marrow.graph.nodes.drivers import CombineMorphs, DriverExample, PoseDriver
 from marrow.graph.nodes.feet import FootLock, FootPlacement, GroundQuery
 from marrow.graph.nodes.full_body_ik import FullBodyIK
 from marrow.graph.nodes.function import Function, FunctionCall
@@ -43,7 +46,11 @@ __all__ = [
     "ChainIK",
     "Channel",
     "ClipNode",
+    "CombineMorphs",
+    "Constrain",
+    "CurveModify",
     "DistanceMatch",
+    "DriverExample",
     "Ease",
     "FootLock",
     "FootPlacement",
@@ -63,6 +70,7 @@ __all__ = [
     "OrientationWarp",
     "Point1D",
     "Point2D",
+    "PoseDriver",
     "PoseNode",
     "RandomPlayer",
     "Retarget",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
 from marrow.io.fbx.caches import CacheNote, CacheNotes
+from marrow.io.fbx.constraints import read_constraints
 from marrow.io.fbx.geometry import FbxGeometry, read_geometry
 from marrow.io.fbx.levels import GroupNotes
 from marrow.io.fbx.materials import FbxMaterials
@@ -60,12 +61,14 @@ def convert(scene: PlainScene, size: int, rate: float | None, report: ReportBuil
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
     clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report)
+    constraints = read_constraints(document.constraints, skeleton, joint_of, report)
     character = Character(
         skeleton,
         tuple(made.meshes),
         clips,  # type: ignore[arg-type]
         tuple(materials.materials),
         tuple(materials.images),
+        constraints=constraints,
         report=report.build(),
     )
     caches = CacheNotes(

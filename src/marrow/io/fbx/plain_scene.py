@@ -21,6 +21,7 @@ __all__ = [
     "Attribute",
     "PlainChannel",
     "PlainCluster",
+    "PlainConstraint",
     "PlainDocument",
     "PlainGroup",
     "PlainMaterial",
@@ -178,6 +179,26 @@ class PlainStack(msgspec.Struct):
     properties: list[tuple[int, str, int, int]] = []
 
 
+class PlainConstraint(msgspec.Struct):
+    """A constraint: its kind, the nodes it moves and looks at (by index, -1: none; each with its share), which axes
+    of translation, rotation and scale it moves, and how it aims."""
+
+    name: str = ""
+    kind: str = ""
+    type_name: str = ""
+    node: int = -1
+    targets: list[tuple[int, float | None]] = []
+    weight: float | None = None
+    active: bool = True
+    axes: tuple[tuple[bool, bool, bool], tuple[bool, bool, bool], tuple[bool, bool, bool]] = (
+        (False, False, False),
+    ) * 3
+    aim: tuple[float | None, float | None, float | None] = (None, None, None)
+    up_axis: tuple[float | None, float | None, float | None] = (None, None, None)
+    up_kind: str = ""
+    up_node: int = -1
+
+
 class PlainDocument(msgspec.Struct):
     """The whole scene. `error` and `said` stand alone, where ufbx could not read the file."""
 
@@ -197,6 +218,7 @@ class PlainDocument(msgspec.Struct):
     materials: list[PlainMaterial] = []
     textures: list[PlainTexture] = []
     groups: list[PlainGroup] = []
+    constraints: list[PlainConstraint] = []
     stacks: list[PlainStack] = []
     own: list[tuple[int, str, int]] = []
 

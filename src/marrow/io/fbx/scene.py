@@ -25,7 +25,6 @@ def report_unread(scene: PlainScene, report: ReportBuilder) -> None:
         "lights": "lights",
         "cameras": "cameras",
         "stereo_cameras": "stereo cameras",
-        "constraints": "constraints; what they move stays where the file has it",
         "nurbs_surfaces": "NURBS surfaces; convert them to polygons before exporting",
         "nurbs_curves": "NURBS curves",
         "line_curves": "line curves",

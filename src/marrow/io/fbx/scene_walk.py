@@ -23,7 +23,6 @@ _UNREAD = (
     "lights",
     "cameras",
     "stereo_cameras",
-    "constraints",
     "nurbs_surfaces",
     "nurbs_curves",
     "line_curves",
@@ -101,6 +100,7 @@ def walk_scene(data: bytes, scale: float | None, rate: float | None, blocks: Blo
         "materials": materials.materials,
         "textures": materials.textures,
         "groups": _lod_groups(scene),
+        "constraints": [_constraint(c) for c in elements(scene.constraints)],
         "stacks": stacks.walk(),
         "own": stacks.own,
     }
@@ -156,6 +156,29 @@ def _flag(find: Any, name: str, default: bool) -> bool:
 def _vector(find: Any, name: str) -> tuple[float, ...]:
     prop = hold(find(name))
     return (0.0, 0.0, 0.0) if prop is None else tuple(hold(prop.value_vec4)[:3])
+
+
+def _constraint(constraint: Any) -> dict[str, Any]:
+    """A constraint: its type, what it moves and looks at, by their indices, and how."""
+
+    def index(node: Any) -> int:
+        return -1 if node is None else int(node.typed_id)
+
+    flags = (constraint.constrain_translation, constraint.constrain_rotation, constraint.constrain_scale)
+    return {
+        "name": str(hold(constraint.name)),
+        "kind": hold(constraint.type).name.lower(),
+        "type_name": str(hold(constraint.type_name)),
+        "node": index(hold(constraint.node)),
+        "targets": [(index(hold(t.node)), number(t.weight)) for t in elements(constraint.targets)],
+        "weight": number(constraint.weight),
+        "active": bool(hold(constraint.active)),
+        "axes": [[bool(v) for v in hold(flag)] for flag in flags],
+        "aim": [number(v) for v in hold(constraint.aim_vector)],
+        "up_axis": [number(v) for v in hold(constraint.aim_up_vector)],
+        "up_kind": hold(constraint.aim_up_type).name.lower(),
+        "up_node": index(hold(constraint.aim_up_node)),
+    }
 
 
 def _lod_groups(scene: Any) -> list[dict[str, Any]]:

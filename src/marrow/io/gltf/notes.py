@@ -121,7 +121,8 @@ class SceneNotes(Struct, gc=False, omit_defaults=True):
     """The character's `name`; its `joints` as node indices where they are not in depth-first order; the morph
     channels and their rest weights where nodes and targets do not say them; the bones of its body where it is no VRM;
     its `size`, and what is known of its coarser levels of detail, and of itself where it is one (`lod`); the `extras`
-    that belong to nothing in the file; the parts of its `vrm` data that VRM says otherwise (None: it has none)."""
+    that belong to nothing in the file; the parts of its `vrm` data that VRM says otherwise (None: it has none); all its
+    `constraints`, where those of the nodes are not the same."""
 
     name: str | None = None
     joints: list[int] | None = None
@@ -133,6 +134,7 @@ class SceneNotes(Struct, gc=False, omit_defaults=True):
     lod: LevelNote | None = None
     extras: dict[str, Any] | None = None
     vrm: dict[str, Any] | None = None
+    constraints: list[dict[str, Any]] | None = None
 
 
 class TrackNote(Struct, gc=False, array_like=True):

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from marrow.errors import FormatError, ValidationError
+from marrow.io.constraint_reading import constraints_from_data, fitting_constraints
+from marrow.io.constraint_space import turned_constraints
 from marrow.io.gltf import limits
 from marrow.io.gltf.accessors import Accessors
 from marrow.io.gltf.clips import read_clips
@@ -27,6 +29,7 @@ from marrow.io.gltf.vrma import read_vrma
 from marrow.io.source import LoadOptions, Source
 from marrow.io.vrm_space import turned
 from marrow.model import Character, Lod, Mesh, Pose, Skeleton
+from marrow.model.constraints import Constraint
 from marrow.report import ReportBuilder
 
 __all__ = ["read"]
@@ -111,11 +114,21 @@ def _read(source: Source, options: LoadOptions) -> Character:
         extras=extras,
         variants=tuple(ctx.variants),
         vrm=turned(vrm.data, np.eye(3), ctx.scale) if ctx.scale != 1 else vrm.data,
+        constraints=_constraints(ctx, tree, vrm.constraints, skeleton),
         reduced=levels,
         lod=_lod(ctx, tree, meshes),
         report=report.build(),
     )
     return character.converted(up="y", forward="-z") if vrm.faces_back else character
+
+
+def _constraints(
+    ctx: Context, tree: Tree, found: tuple[Constraint, ...], skeleton: Skeleton
+) -> tuple[Constraint, ...]:
+    """What marrow noted, or what VRM's extension of nodes says."""
+    noted = tree.scene_notes.constraints
+    given = found if noted is None else constraints_from_data(noted, ctx.report)
+    return turned_constraints(fitting_constraints(given, skeleton, ctx.report), np.eye(3), ctx.scale)
 
 
 def _lod(ctx: Context, tree: Tree, meshes: Sequence[Mesh]) -> Lod:

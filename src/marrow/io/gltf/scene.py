@@ -45,17 +45,17 @@ class Tree:
 
 
 def read_tree(ctx: Context, apart: Set[int] = frozenset()) -> Tree:
-    """All nodes reachable from the default scene, depth first, then those a skin needs from outside it. The meshes of nodes
-    `apart`, which stand for others, are not drawn."""
+    """All nodes reachable from the default scene, depth first, then those a skin needs from outside it. The meshes of
+    nodes `apart`, which stand for others, are not drawn."""
     nodes = ctx.document.nodes
     above = _parents(ctx)
     scene, roots = _roots(ctx, above, apart)
     scene_notes = notes.read(scene.extras, SceneNotes, ctx.report, "scenes") if scene else SceneNotes()
     try:
-        check_depth([scene_notes.extras, scene_notes.vrm], NOTED_DEPTH)
+        check_depth([scene_notes.extras, scene_notes.vrm, scene_notes.constraints], NOTED_DEPTH)
     except (ValueError, RecursionError) as error:
         ctx.report.add("dropped", "scenes", f"marrow's notes on data of other programs: {error}")
-        scene_notes.extras = scene_notes.vrm = None
+        scene_notes.extras = scene_notes.vrm = scene_notes.constraints = None
     tree = Tree([], [], {}, [], {}, scene_notes, scene)
     for root in roots:
         if above[root] >= 0:

@@ -7,7 +7,9 @@ file's version:
 - `meta`: name, authors, licence, ...; `thumbnailImage` is an index into `character.images`
 - `expressions`: by name; `preset` says whether VRM knows the name, `morphTargetBinds` has `morph` (a channel of the
   skeleton) and `weight`, `materialColorBinds` and `textureTransformBinds` have `material`, an index
-- `lookAt`, `firstPerson`, `springBone`, `constraints` (by joint)
+- `lookAt`, `firstPerson`, `springBone`
+
+Node constraints become those of the character (`character.constraints`).
 
 A `node`, `source` or `center` in it is a joint: its name, or its index where several joints share the name.
 """
@@ -27,6 +29,8 @@ from marrow.io.gltf.geometry import MorphChannels
 from marrow.io.gltf.plain import check_depth
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import NOTHING
+from marrow.io.vrm_constraints import constraints_from_vrm
+from marrow.model.constraints import Constraint
 
 __all__ = ["BONES", "PRESETS", "REQUIRED_BONES", "Vrm", "read_vrm"]
 
@@ -52,11 +56,13 @@ PRESETS = (
 
 
 class Vrm:
-    """What a file says of its avatar: `humanoid` bones, `data` for `character.vrm`, and whether it `faces_back` (-Z)."""
+    """What a file says of its avatar: `humanoid` bones, `data` for `character.vrm`, `constraints`, and whether it
+    `faces_back` (-Z)."""
 
     def __init__(self) -> None:
         self.humanoid: dict[str, int] = {}
         self.data: dict[str, Any] = {}
+        self.constraints: tuple[Constraint, ...] = ()
         self.faces_back = False
 
 
@@ -110,9 +116,9 @@ def read_vrm(ctx: Context, tree: Tree, channels: MorphChannels) -> Vrm:
     springs = raw(ctx, "VRMC_springBone")
     if springs:
         out.data["springBone"] = _springs(reader, springs)
-    constraints = _constraints(reader)
-    if constraints:
-        out.data["constraints"] = constraints
+    out.constraints = constraints_from_vrm(
+        _constraints(reader), lambda what: ctx.report.add("dropped", "VRM", what)
+    )
     if out.humanoid:
         missing = [bone for bone in REQUIRED_BONES if bone not in out.humanoid]
         if missing:

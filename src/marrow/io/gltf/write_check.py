@@ -21,6 +21,7 @@ from marrow.io.gltf.vrm import read_vrm
 from marrow.io.source import Source
 from marrow.model import Character
 from marrow.model._asset import same
+from marrow.model.constraints import constraint_to_data
 from marrow.report import ReportBuilder
 
 __all__ = ["note_what_is_read_otherwise"]
@@ -29,8 +30,8 @@ __all__ = ["note_what_is_read_otherwise"]
 def note_what_is_read_otherwise(
     text: bytes, character: Character, nodes: Sequence[int], notes: SceneNotes
 ) -> None:
-    """Fills in the notes of a scene: the kinds of extras, the parts of the VRM data and the bones that are not found as the
-    character has them. `nodes` show its meshes, those of its levels included."""
+    """Fills in the notes of a scene: the kinds of extras, the parts of the VRM data, the constraints and the bones
+    that are not found as the character has them. `nodes` show its meshes, those of its levels included."""
     document = msgspec.json.decode(text, type=Document)
     source = Source(Path("saved.glb"), b"")
     budget = Budget(source.path)
@@ -41,6 +42,8 @@ def note_what_is_read_otherwise(
     own = character.vrm
     parts = {key: own.get(key) for key in own | vrm.data if not same(own.get(key), vrm.data.get(key))}
     notes.vrm = parts or None
+    if vrm.constraints != character.constraints:
+        notes.constraints = [constraint_to_data(c) for c in character.constraints]
     if vrm.humanoid == character.skeleton.bones:
         notes.humanoid = None
     meshes = (*character.meshes, *(m for level in character.reduced for m in level.meshes))

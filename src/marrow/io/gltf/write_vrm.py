@@ -13,6 +13,7 @@ from marrow.io.gltf.builder import GltfBuilder, short_floats
 from marrow.io.gltf.notes import NodeNotes, to_extras
 from marrow.io.gltf.vrm import PRESETS, REQUIRED_BONES
 from marrow.io.gltf.write_clips import MorphNode
+from marrow.io.vrm_constraints import constraint_to_vrm
 from marrow.model import Character
 
 __all__ = ["check_vrm", "write_vrm"]
@@ -62,11 +63,12 @@ def write_vrm(
     places: Sequence[int],
     images: Set[int],
 ) -> dict[str, Any]:
-    """The extensions of the whole file; those of nodes go onto `builder`'s nodes. Springs and constraints need no body."""
+    """The extensions of the whole file; those of nodes go onto `builder`'s nodes. Springs and constraints need no
+    body."""
     writer = _Writer(builder, character, morph_nodes, places)
     vrm = character.vrm
     out: dict[str, Any] = {}
-    if vrm.keys() - {"springBone", "constraints"}:
+    if vrm.keys() - {"springBone"}:
         body: dict[str, Any] = SPEC | {"meta": _meta(vrm, images), "humanoid": writer.humanoid()}
         expressions = writer.expressions()
         if expressions:
@@ -206,14 +208,15 @@ class _Writer:
 
     def constraints(self) -> None:
         nodes = self._builder.objects["nodes"]
-        for name, item in _items(self._vrm.get("constraints")):
-            joint = self._joint(item.get("node", name))
-            made = self._referred({k: v for k, v in item.items() if k != "node"})
-            if joint is None or made is _GONE:
-                self.lost += joint is None
+        for constraint in self._character.constraints:
+            said = constraint_to_vrm(constraint)
+            if said is None:
                 continue
+            joint = self._skeleton.index(constraint.moves()[0])
             extensions = nodes[joint].setdefault("extensions", {})
-            extensions[self._builder.extension("VRMC_node_constraint")] = SPEC | {"constraint": made}
+            if "VRMC_node_constraint" not in extensions:
+                name = self._builder.extension("VRMC_node_constraint")
+                extensions[name] = SPEC | {"constraint": self._referred(said)}
 
     def _joint(self, reference: Any) -> int | None:
         """A joint by its name or index; joint j is node j."""

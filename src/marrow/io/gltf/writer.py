@@ -143,7 +143,9 @@ def _document(builder: GltfBuilder, character: Character, method: str | None) ->
             builder.warn(
                 f"clip {clip.name!r} was made for another skeleton of the same joints; it now has this one"
             )
-    whole = write_vrm(builder, character, scene.morph_nodes, scene.places, images) if character.vrm else {}
+    whole: dict[str, Any] = {}
+    if character.vrm or character.constraints:
+        whole = write_vrm(builder, character, scene.morph_nodes, scene.places, images)
     asset = {"version": "2.0", "generator": f"marrow {__version__}"}
     builder.extras.whole("asset", asset, "copyright")
     document: dict[str, Any] = {"asset": asset}
@@ -162,7 +164,7 @@ def _document(builder: GltfBuilder, character: Character, method: str | None) ->
     if whole:
         document["extensions"] = whole
     document |= {"scene": 0, "scenes": [scene.definition()]} | builder.objects
-    if character.vrm or character.extras:
+    if character.vrm or character.extras or character.constraints:
         text = _encode(document, builder.path)
         note_what_is_read_otherwise(text, character, (*scene.places, *scene.level_places), scene.notes)
         document["scenes"] = [scene.definition()]

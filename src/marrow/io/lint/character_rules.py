@@ -49,6 +49,11 @@ def import_report(character: Character) -> Iterator[Finding]:
                 "missing-tangents",
                 "export tangents, so that every engine uses those of the normal map",
             )
+        elif line.place == "constraints" and "in a circle" in words:
+            rule, remedy = (
+                "constraint-circle",
+                "let one of these joints look at something that none of the others moves",
+            )
         if line.kind != "info":
             severity = "warning"
         remedy = remedy or _REPORT_REMEDY[line.kind]

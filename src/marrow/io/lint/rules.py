@@ -34,6 +34,7 @@ RULES: tuple[LintRule, ...] = (
             "import": _LOADED,
             "weight-sums": _LOADED,
             "missing-tangents": _LOADED,
+            "constraint-circle": by_hand("which of them should go, the artist knows"),
             "unweighted-vertices": by_hand("which joints they should follow, nobody but the artist knows"),
         },
     ),
@@ -184,8 +185,8 @@ def _told(rule: LintRule, finding: Finding, character: Character) -> Finding:
 
 
 class Mended(NamedTuple):
-    """A character after `mend`, and what was done: lines of the kind `repaired`. Other lines are what is left to a person,
-    the worst first, each with the reason."""
+    """A character after `mend`, and what was done: lines of the kind `repaired`. Other lines are what is left to a
+    person, the worst first, each with the reason."""
 
     character: Character
     report: Report

@@ -50,6 +50,7 @@ class RootNotes(Struct, gc=False, omit_defaults=True):
     variants: list[str] = []
     extras: dict[str, Any] = {}
     vrm: dict[str, Any] = {}
+    constraints: list[dict[str, Any]] = []
 
 
 class UsdSocketNote(Struct, gc=False, omit_defaults=True):
@@ -61,9 +62,9 @@ class UsdSocketNote(Struct, gc=False, omit_defaults=True):
 
 
 class RigNotes(Struct, gc=False, omit_defaults=True):
-    """Of the Skeleton: how many of its `joints` are joints (those after them stand in for their parents, where meshes were
-    bound in several poses) and their `names`; the morph channels by name, each with its token, the weight that USD calls 1,
-    and its weight at rest."""
+    """Of the Skeleton: how many of its `joints` are joints (those after them stand in for their parents, where meshes
+    were bound in several poses) and their `names`; the morph channels by name, each with its token, the weight that
+    USD calls 1, and its weight at rest."""
 
     joints: int = 0
     names: list[str] = []
@@ -73,8 +74,8 @@ class RigNotes(Struct, gc=False, omit_defaults=True):
 
 
 class TargetNote(Struct, gc=False, array_like=True):
-    """A morph target: where it lies (number of the blend shape, name of the in-between or nothing), and which rows of that
-    shape are its own, where it shares the shape with targets that move other vertices (None: all)."""
+    """A morph target: where it lies (number of the blend shape, name of the in-between or nothing), and which rows of
+    that shape are its own, where it shares the shape with targets that move other vertices (None: all)."""
 
     name: str
     channel: int
@@ -104,10 +105,9 @@ class UsdMaterialNotes(Struct, gc=False, omit_defaults=True):
 class UsdClipNotes(Struct, gc=False, omit_defaults=True):
     """Of a SkelAnimation.
 
-    `tracks`: joint or morph channel, path, interpolation, and the number of its row in `keys`, which says which samples are
-    keys of the track (-1: all of them). `curves`: name and attribute. `check` tells whether the samples are
-    those that were written. `rest`: no clip, but the weights of morphs at rest.
-    """
+    `tracks`: joint or morph channel, path, interpolation, and the number of its row in `keys`, which says which
+    samples are keys of the track (-1: all of them). `curves`: name and attribute. `check` tells whether the samples
+    are those that were written. `rest`: no clip, but the weights of morphs at rest."""
 
     name: str = ""
     duration: float = 0.0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from marrow.errors import FormatError
+from marrow.io.constraint_reading import constraints_from_data, fitting_constraints
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.io.usd.clips import read_clips, settled
@@ -76,6 +77,7 @@ def _character(
         extras=notes.extras,
         variants=tuple(notes.variants),
         vrm=notes.vrm,
+        constraints=fitting_constraints(constraints_from_data(notes.constraints, report), skeleton, report),
     )
     motions = []
     for path, points in moving.items():

@@ -1,21 +1,17 @@
-"""Constants of an operation: a record with named fields, described once. Packing, reading in kernels, checking before an operation runs
-and the documentation come from the description.
+"""Constants of an operation: a record with named fields, described once. Packing, reading in kernels, checking before
+an operation runs and the documentation come from the description.
 
-    LIMB = Constants(
-        "limb", "a limb of two bones, and where it goes",
-        upper=joint("the joint it begins with"),
-        vectors=column("target", 3),
-        stretch=number("how far it may lengthen: a factor"),
-        shares=number("of each joint", each="count"),
-    )
+LIMB = Constants( "limb", "a limb of two bones, and where it goes", upper=joint("the joint it begins with"),
+vectors=column("target", 3), stretch=number("how far it may lengthen: a factor"), shares=number("of each joint",
+each="count"), )
 
-    index = LIMB.put(ints, floats, upper=3, vectors=0, ...)      # when a graph is compiled
-    limb = LIMB(work, index)                                      # in a kernel: `limb.upper`, `limb.shares[k]`
+index = LIMB.put(ints, floats, upper=3, vectors=0, ...)      # when a graph is compiled limb = LIMB(work, index)
+# in a kernel: `limb.upper`, `limb.shares[k]`
 
-A record lies in two flat arrays: whole numbers from `index` on (the first says where its floats begin), floats from there on. Fields of
-one number come first, in order, then those that have one `each` of something. In kernels, several numbers are a tuple (`limb.bend`), and
-fields with `each` are indexed (`limb.shares[k]`, a tuple where each has several).
-"""
+A record lies in two flat arrays: whole numbers from `index` on (the first says where its floats begin), floats from
+there on. Fields of one number come first, in order, then those that have one `each` of something. In kernels, several
+numbers are a tuple (`limb.bend`), and fields with `each` are indexed (`limb.shares[k]`, a tuple where each has
+several)."""
 
 from __future__ import annotations
 
@@ -48,12 +44,14 @@ __all__ = [
 Size = int | Callable[..., Any]
 """A number, or a function `(work, record)` of the kernels' language that gives one."""
 OF_CHARACTER = {"joints": "len(work.parents)", "morphs": "work.Mp"}
-"""What fields may have one `each` of besides a field that counts: joints (of a level of detail: those evaluated) and morphs."""
+"""What fields may have one `each` of besides a field that counts: joints (of a level of detail: those evaluated) and
+morphs."""
 
 
 @dataclass(frozen=True)
 class ConstantField:
-    """A field: what it means, whether it is whole (`i`) or float (`f`), how many numbers it has, one `each` of what, and how it is checked."""
+    """A field: what it means, whether it is whole (`i`) or float (`f`), how many numbers it has, one `each` of what,
+    and how it is checked."""
 
     meaning: str
     letter: str = "f"
@@ -75,9 +73,9 @@ def flag(meaning: str) -> ConstantField:
     return ConstantField(f"{meaning} (0 or 1)")
 
 
-def whole(meaning: str) -> ConstantField:
+def whole(meaning: str, *, each: str = "") -> ConstantField:
     """A whole number that may be any."""
-    return ConstantField(meaning, "i")
+    return ConstantField(meaning, "i", 1, each)
 
 
 def count(meaning: str) -> ConstantField:
@@ -123,7 +121,8 @@ class RecordView(TupleKind):
 
 
 class Constants:
-    """A record: its name, what it is, its fields, and further rules (functions `(work, record)` that are true for sound ones)."""
+    """A record: its name, what it is, its fields, and further rules (functions `(work, record)` that are true for
+    sound ones)."""
 
     def __init__(
         self, name: str, meaning: str, rules: Sequence[Callable[..., Any]] = (), **fields: ConstantField
@@ -227,7 +226,8 @@ class Constants:
 
     # -- checking -----------------------------------------------------------------------------------------------------
     def _sound(self) -> Callable[..., Any]:
-        """The function of the kernels' language that looks whether a record is what the character and the instance have."""
+        """The function of the kernels' language that looks whether a record is what the character and the instance
+        have."""
         space: dict[str, Any] = {"RECORD": self, "has_memory": has_memory, "has_vectors": has_vectors}
         lines = [
             f"if at + {self.total('i')[0]} > len(work.ints):",

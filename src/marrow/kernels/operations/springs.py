@@ -387,8 +387,8 @@ def run_springs(work, n, top, at, time, weight):
     moved = moves + FRAME
     room = moved + INPUT * springs.inputs
     # In a shader all lanes know the side, and one of them writes: what is read comes before what is written.
-    stamp, was, side = vectors[header], kept[memory], kept[memory + 1]
-    gap, fresh = stamp - was, time < 1.0 and was != stamp
+    stamp, written, side = vectors[header], kept[memory], kept[memory + 1]
+    gap, fresh = stamp - written, time < 1.0 and written != stamp
     side = 1.0 - side if fresh else side
     if fresh:
         if not (gap == 1.0 or gap == 2.0 - ROUND):

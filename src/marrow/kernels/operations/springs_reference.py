@@ -11,7 +11,7 @@ from marrow.kernels.operations.record import Array, ReferenceWorld, Rows
 from marrow.kernels.operations.spatial import turn_to, unit
 from marrow.math import quaternion
 
-__all__ = ["Springs", "SwingingJoint", "TouchedCollider", "reference_springs"]
+__all__ = ["SpringUpdate", "SwingingJoint", "TouchedCollider", "reference_springs"]
 
 Frame = tuple[Array, Array, float]
 """A place, a rotation and a scale."""
@@ -51,7 +51,7 @@ class SwingingJoint:
 
 
 @dataclass
-class Springs:
+class SpringUpdate:
     """The springs of an instance in one update: what swings, in the order in which it is solved, seconds since the update before, how
     model space moved since, ticks since then and the part of the next, axes of the world (rows) and wind in model space."""
 
@@ -90,7 +90,7 @@ HOME: Frame = (np.zeros(3), np.array([0.0, 0, 0, 1]), 1.0)
 class _Pass:
     """One pass over all joints: what they hang on is in `inputs`."""
 
-    def __init__(self, springs: Springs, rows: Rows, parents: Array, inputs: dict[int, Frame]) -> None:
+    def __init__(self, springs: SpringUpdate, rows: Rows, parents: Array, inputs: dict[int, Frame]) -> None:
         self.springs, self.rows, self.parents, self.inputs = springs, rows, parents, inputs
         self.turned: dict[int, Array] = {}
 
@@ -193,7 +193,7 @@ def _frame(x: Array) -> Frame:
 
 
 def _stepped(
-    springs: Springs, rows: Rows, parents: Array, inputs: dict[int, Frame], old: dict[str, Any], state: dict[str, Any]
+    springs: SpringUpdate, rows: Rows, parents: Array, inputs: dict[int, Frame], old: dict[str, Any], state: dict[str, Any]
 ) -> _Pass:  # fmt: skip
     move: Frame = (springs.shift, springs.turn, 1.0)
     tails = [

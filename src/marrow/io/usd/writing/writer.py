@@ -26,6 +26,7 @@ from marrow.io.usd.writing.meshes import MeshWriter
 from marrow.io.usd.writing.package import write_package
 from marrow.io.usd.writing.skeleton import Channels, bound, joint_tokens, write_skeleton
 from marrow.model import Character, _validate
+from marrow.model.constraints import constraint_to_data
 from marrow.printing import is_text
 
 __all__ = ["write"]
@@ -117,6 +118,7 @@ def _stage(
         list(character.variants),
         character.extras,
         character.vrm,
+        [constraint_to_data(c) for c in character.constraints],
     )
     put(root.GetPrim(), notes, target)
     if character.name and root.GetPrim().GetName() != character.name:
@@ -132,6 +134,7 @@ def _report_unseen(character: Character, losses: Losses) -> None:
     kept = {
         "material variants": character.variants,
         "expressions, springs and licence of a VRM avatar": character.vrm,
+        "constraints": character.constraints,
         "sockets": character.skeleton.sockets,
         "extras": _noted(character.extras),
         "events of clips": any(c.events for c in character.clips.values()),

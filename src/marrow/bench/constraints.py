@@ -1,0 +1,107 @@
+"""`marrow bench constraints`: what a constraint costs a character, by what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from marrow.bench.harness import Contest
+from marrow.graph import (
+    AimAt,
+    Animator,
+    Constrain,
+    Constraint,
+    CopyTransform,
+    DriveChannel,
+    FollowDamped,
+    Graph,
+    KeepDistance,
+    LimitTransform,
+    PoleTo,
+    PoseNode,
+    ReachChain,
+    SplineChain,
+)
+from marrow.ik import JointLimit
+from marrow.samples import mannequin
+
+__all__ = ["contests"]
+
+CROWD, GOAL = 1000, 60e-9
+FINGERS = [
+    f"{name}_{k:02}_{side}"
+    for side in "lr"
+    for name in ("index", "middle", "ring", "pinky")
+    for k in (1, 2, 3)
+]
+"""24 joints that are moved, deep in the body: eight joints are above each hand."""
+
+
+def contests() -> list[Contest]:
+    """24 constraints on the fingers of 1,000 mannequins: poses with them, all that poses cost included, for each
+    constraint."""
+    avatar = Contest(
+        "what VRM has: roll, rotation and aim, a third each", "constraint", CROWD * len(FINGERS), goal=GOAL
+    )
+    avatar.entries["marrow"] = posed([KINDS[k % 3](k) for k in range(len(FINGERS))])
+    several = Contest("by what they do", "constraint", CROWD * len(FINGERS))
+    for name, make in ROWS.items():
+        several.entries[name] = posed([make(k) for k in range(len(FINGERS))])
+    chains = Contest("chains of three joints", "constraint", CROWD * 2)
+    for name, chain in CHAINS.items():
+        chains.entries[name] = posed([chain(side) for side in "lr"])
+    return [avatar, several, chains]
+
+
+def posed(constraints: Sequence[Constraint]) -> Callable[[], object]:
+    """Poses of the crowd with these constraints, from the pose programs on, on one thread."""
+    graph = Graph(Constrain(PoseNode("walk", 0.3), tuple(constraints)))  # type: ignore[arg-type]
+    crowd = Animator(mannequin(), graph, count=CROWD, threads=1)
+    crowd.update(1 / 60)
+    runtime = crowd._runtime
+    rows = np.empty((CROWD, crowd.evaluation.compiled.bank.layout.size), np.float32)
+    return lambda: runtime.run(pose=rows)
+
+
+def roll(k: int) -> Constraint:
+    return CopyTransform(FINGERS[k], "head", ("rotation",), "x", frame="parent", over="rest", weight=0.5)
+
+
+def rotation(k: int) -> Constraint:
+    return CopyTransform(FINGERS[k], "head", ("rotation",), over="rest", weight=0.5)
+
+
+def aim(k: int) -> Constraint:
+    return AimAt(FINGERS[k], "head", axis=(1.0, 0.0, 0.0), over="rest", weight=0.5)
+
+
+KINDS = (roll, rotation, aim)
+ROWS: dict[str, Callable[[int], Constraint]] = {
+    "rotation": rotation,
+    "roll, twist": roll,
+    "multiplied rotation": lambda k: CopyTransform(FINGERS[k], "head", ("rotation",), factor=0.5),
+    "parent (model space)": lambda k: CopyTransform(
+        FINGERS[k], "head", ("translation", "rotation"), space="model", weight=0.5
+    ),
+    "aim": aim,
+    "aim with a way up": lambda k: AimAt(FINGERS[k], "head", up=(0.0, 1.0, 0.0)),
+    "pole": lambda k: PoleTo("upperarm_l", "lowerarm_l", "hand_l", "head"),
+    "limits of swing and twist": lambda k: LimitTransform(FINGERS[k], JointLimit(0.1, 0.05)),
+    "channel by a curve": lambda k: DriveChannel(
+        "head", "rotation.x", "rotation.z", ((-1.0, 0.0), (0.0, 0.2), (1.0, 0.5)), FINGERS[k]
+    ),
+    "distance": lambda k: KeepDistance(FINGERS[k], "head", most=0.1),
+    "damped follow": lambda k: FollowDamped(FINGERS[k], 0.1),
+}
+CHAINS: dict[str, Callable[[str], Constraint]] = {
+    "spline": lambda side: SplineChain(
+        tuple(f"index_{k:02}_{side}" for k in (1, 2, 3)), (f"hand_{side}", "head", "neck")
+    ),
+    "FABRIK, 4 rounds": lambda side: ReachChain(
+        tuple(f"index_{k:02}_{side}" for k in (1, 2, 3)), "head", iterations=4
+    ),
+    "CCD, 4 rounds": lambda side: ReachChain(
+        tuple(f"index_{k:02}_{side}" for k in (1, 2, 3)), "head", iterations=4, method="ccd"
+    ),
+}
