@@ -16,6 +16,7 @@ from marrow.gpu.batches import Batch, GpuJob, batches, parcels
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
+from marrow.gpu.ik_solver import GpuSolvers
 from marrow.gpu.memory import GpuMemory
 from marrow.gpu.pose_shader import (
     ALONE,
@@ -68,6 +69,11 @@ class _Shared:
         self.alone: set[int] = set()
         self.double = "shader-f64" in device.raw.features
 
+    @cached_property
+    def solvers(self) -> GpuSolvers:
+        """What solves for whole bodies."""
+        return GpuSolvers(self.device, double=self.double)
+
     def keep(self, words: Array) -> int:
         """Puts tables behind those that are there; where they begin."""
         at = self.fixed
@@ -114,7 +120,9 @@ class GpuEvaluator(PoseEvaluator):
 
     def hold(self, memory: Any) -> Any:
         """The memory of instances on the GPU."""
-        return memory if isinstance(memory, GpuMemory) else GpuMemory.of(self.device, memory)
+        held = memory if isinstance(memory, GpuMemory) else GpuMemory.of(self.device, memory)
+        held.solvers = self.shared.solvers
+        return held
 
     def pages(self, name: str) -> Pages:
         """Empty room for results: `palette`, `model`, `pose` or `morphs`."""
