@@ -72,8 +72,8 @@ class Crowd(GpuInstances):
             )
         if animator.evaluation.compiled.springs:
             raise ValidationError(
-                "Crowd: springs swing on the CPU so far: make the animator with springs=False, leave out Springs nodes, or draw "
-                "the animator itself"
+                "Crowd: springs swing on the CPU so far: make the animator with springs=False, leave out Springs nodes, or "
+                "draw the animator itself"
             )
         self.animator, self.device = animator, device or Device.best()
         self._outputs: dict[int, dict[str, Pages]] = {}
