@@ -14,6 +14,7 @@ from marrow.graph import FootLock, FootPlacement, Graph, RootMotion
 
 Height = Callable[[np.ndarray], np.ndarray]
 RISER, GOING = 0.17, 0.28
+PUSHES = 20.0
 
 
 def slope(degrees: float, across: bool = False) -> Height:
@@ -98,12 +99,15 @@ class Soles:
 
 @dataclass
 class Walk:
-    """What was seen in a walk over a ground: metres, degrees, metres a second squared."""
+    """What was seen in a walk over a ground: metres, degrees, metres a second squared. `off` is how far a foot is off what
+    it stands on while it bears weight; `early`, while its heel is up by more than `PUSHES` degrees: then it only pushes the
+    body off, and on stairs a leg is at its full length before the clip of a plane says that the foot leaves."""
 
     stance_inside: float = 0.0
     swing_inside: float = 0.0
     pitch: float = 0.0
     off: float = 0.0
+    early: float = 0.0
     slide: float = 0.0
     pelvis: float = 0.0
     heights: list[float] = field(default_factory=list)
@@ -176,7 +180,10 @@ def walk(
                 seen.pitch = max(seen.pitch, abs(one["pitch"]))
                 seen.stance_inside = max(seen.stance_inside, one["inside"])
                 one["off"] = float(above.min() - plain[:, 1].min())
-                seen.off = max(seen.off, one["off"])
+                if one["flat"] > -PUSHES:
+                    seen.off = max(seen.off, one["off"])
+                else:
+                    seen.early = max(seen.early, one["off"])
                 middle = mine[ball].mean(0)
                 if before[i] is not None and abs(one["flat"]) < 6:
                     one["slide"] = float(np.linalg.norm((middle - before[i])[[0, 2]]))

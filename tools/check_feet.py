@@ -1,8 +1,10 @@
 """Walks and runs over uneven ground and measures feet on the skin: `python tools/check_feet.py [CLIPS...] [--rate 60]`.
 
 For every clip and ground: how far soles are inside the ground while they stand and while they swing, how far their pitch is
-from that of the tread, how far they are off what they stand on, how far they slide (all the worst of all frames), and the
-acceleration of the pelvis against that on a plane.
+from that of the tread, how far they are off what they stand on while they bear weight, and while they only push off with
+the heel up (on stairs a leg is at its full length before the clip of a plane says that the foot leaves), how far they
+slide (all the worst of all frames), and the acceleration of the pelvis against that of the clip on a plane, or of `walk`
+where that is more: on a step every gait has to rise as fast, and a slow one has next to no acceleration of its own.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ def main() -> None:
     options = parser.parse_args()
     hero = mw.samples.mannequin()
     print(
-        "| clip | ground | stance inside mm | swing inside mm | pitch deg | off mm | slide mm/frame | pelvis |"
+        "| clip | ground | stance inside mm | swing inside mm | pitch deg | off mm | leaves early mm | "
+        "slide mm/frame | pelvis |"
     )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    walk = terrain.walk(hero, "walk", terrain.slope(0), seconds=2.0, rate=options.rate).pelvis
     for clip in options.clips:
-        flat = terrain.walk(hero, clip, terrain.slope(0), seconds=2.0, rate=options.rate).pelvis
+        flat = max(walk, terrain.walk(hero, clip, terrain.slope(0), seconds=2.0, rate=options.rate).pelvis)
         for name, ground in terrain.GROUNDS.items():
             seen = terrain.walk(
                 hero, clip, ground, seconds=options.seconds, rate=options.rate, warm_up=options.warm_up
@@ -40,7 +44,8 @@ def main() -> None:
             lengths = (seen.stance_inside, seen.swing_inside)
             print(
                 f"| {clip} | {name} | {' | '.join(f'{1e3 * v:.0f}' for v in lengths)} | {seen.pitch:.1f} | "
-                f"{1e3 * seen.off:.0f} | {1e3 * seen.slide:.1f} | {seen.pelvis / flat:.1f} x {flat:.1f} m/s2 |"
+                f"{1e3 * seen.off:.0f} | {1e3 * seen.early:.0f} | "
+                f"{1e3 * seen.slide:.1f} | {seen.pelvis / flat:.1f} x {flat:.1f} m/s2 |"
             )
 
 

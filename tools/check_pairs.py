@@ -147,7 +147,10 @@ def plants(place: np.ndarray, seconds: float, size: float) -> list[tuple[int, in
     return [(a, b) for a, b in runs if (b - a) * seconds >= 0.15]
 
 
-def measure(source: mw.Character, clip: mw.Clip, target: mw.Character) -> dict[str, float | str]:
+def measure(
+    source: mw.Character, clip: mw.Clip, target: mw.Character, *, whole: bool = True
+) -> dict[str, float | str]:
+    """The figures of a pair; `whole`: those of hands and trunk too, which take longer."""
     tool = Retargeter(source, target, clip=clip)
     start = time.process_time()
     made = tool.retarget(clip)
@@ -223,7 +226,8 @@ def measure(source: mw.Character, clip: mw.Clip, target: mw.Character) -> dict[s
         deepest = np.max(sinks, axis=0) * 1000 / size
         row["sink"], row["sink most"] = float(np.percentile(deepest, 95)), float(deepest.max())
     row["drift"] = max(drifts) * 1000 / size
-    body(row, tool, was, here, size)
+    if whole:
+        body(row, tool, was, here, size)
     row["us"] = spent / count * 1e6
     return row
 

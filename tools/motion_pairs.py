@@ -159,7 +159,7 @@ def measured(a: Body, b: Body) -> dict[str, Any]:
     try:
         if a.file == b.file or Retargeter(a.character, b.character, clip=a.clip).exact:
             return row | {"same": True}
-        row |= measure(a.character, a.clip, b.character)
+        row |= measure(a.character, a.clip, b.character, whole=False)
         tool = Retargeter(a.character, b.character, clip=a.clip)
         quality = tool.quality(a.clip, tool.retarget(a.clip))
     except mw.MarrowError as error:

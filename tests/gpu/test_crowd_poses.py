@@ -16,12 +16,14 @@ from marrow.gpu.memory import GpuMemory
 from marrow.gpu.pose_shader import ALONE
 from marrow.graph import (
     ClipNode,
+    FootPlacement,
     FullBodyIK,
     Function,
     Graph,
     IKEffector,
     Parameter,
     Retarget,
+    RootMotion,
     State,
     StateMachine,
     Transition,
@@ -288,6 +290,23 @@ def test_functions_of_a_graph_see_poses_and_change_them(device):
     go_on(cpu, mine, gpu.Crowd(mine, device=device))
 
 
+def test_feet_stand_on_ground_that_is_asked_for_on_the_cpu(device):
+    hero = mw.samples.mannequin()
+    cpu, mine = (
+        mw.Animator(hero, Graph(RootMotion(FootPlacement("walk"))), count=3, threads=1) for _ in range(2)
+    )
+    for who in (cpu, mine):
+        who.ground = lambda places: 0.15 * np.sin(2 * places[:, 0] + 3 * places[:, 1])
+        who.root.set([[0, 0, 0], [2, 0, 0], [4, 0, 1]])
+    crowd = gpu.Crowd(mine, device=device)
+    flat = mw.Animator(hero, Graph(RootMotion(ClipNode("walk"))))
+    for _ in range(5):
+        for who in (cpu, crowd, flat):
+            who.update(1 / 30)
+        agree(crowd.matrices, cpu.matrices)
+    assert np.abs(crowd.matrices - flat.matrices).max() > 0.05
+
+
 def test_poses_of_another_animator_are_shown(device):
     """They are retargeted on the CPU, and go on on the GPU."""
     source, target = operations.World(1).character, operations.World(1).character
@@ -298,7 +317,7 @@ def test_poses_of_another_animator_are_shown(device):
     go_on(cpu, mine, gpu.Crowd(mine, device=device))
 
 
-def test_full_body_ik_is_solved_on_the_cpu_and_goes_on_there(device):
+def test_full_body_ik_goes_on_from_where_it_was(device):
     world = operations.World(1)
     names, clip = world.character.skeleton.names, next(iter(world.character.clips))
     graph = Graph(

@@ -188,3 +188,20 @@ def test_they_are_files(tmp_path):
     ):
         save_graph(Graph(node, ANY), tmp_path / "g.json")
         assert load_graph(tmp_path / "g.json") == Graph(node, ANY)
+
+
+def test_travel_below_a_root_that_stands_still_is_root_motion():
+    names = ("armature", "hips", "chest", "head", "leg")
+    rest = mw.Pose(
+        np.float32([[0, 0, 0], [0, 1, 0], [0, 0.3, 0], [0, 0.3, 0], [0, -0.5, 0]]),
+        np.tile(np.float32([0, 0, 0, 1]), (5, 1)),
+        np.ones((5, 3), np.float32),
+    )
+    bones = mw.Skeleton(names, [-1, 0, 1, 2, 1], rest=rest)
+    walk = mw.Clip("walk", bones, [mw.Track(1, "translation", [0, 1], [[0, 1, 0], [0, 1, 1.5]])])
+    wave = mw.Clip("wave", bones, [mw.Track(3, "translation", [0, 1], [[0, 0.3, 0], [0.5, 0.3, 0]])])
+    for clips, travels in (([walk, wave], 0.75), ([wave], 0.0)):
+        animator = mw.Animator(mw.Character(bones, clips=clips), Graph(RootMotion(clips[0].name, smooth=0.0)))
+        animator.update(0.5)
+        np.testing.assert_allclose(animator.root.translation, [0, 0, travels], atol=1e-6)
+        np.testing.assert_allclose(animator.model_matrices[1, :, 3], [0, 1, 0], atol=1e-6)

@@ -1,5 +1,6 @@
 """Kernels' functions and lane formulas as WGSL: what is written, what is refused. What it computes: tests/gpu."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -160,11 +161,27 @@ def unknown(work, n, w):
     return work.nothing[n]
 
 
-def translated(function):
+def lane_formula(e, i, work, w):
+    e.store(
+        work.x, e.times(i, 16), e.splat(w) * e.broadcast(work.x, i) + e.load(work.x, e.at(e.times(i, 16), 16))
+    )
+
+
+alone = block(lane_formula)
+
+
+def one_lane(work, n, w):
+    alone(n, work, w)
+    work.x[n] = math.nan
+
+
+def translated(function, lane=""):
     x = WgslField("f", "x[{}]".format, ("count",))
     parents = WgslField("i", "parents[{}]".format, ("count",))
     levels = ("LEVELS", "starts[{}]".format, "joints[{}]".format)
-    world = World({"x": x, "parents": parents}, {"count": "count"}, levels, reserved=frozenset(["x"]))
+    world = World(
+        {"x": x, "parents": parents}, {"count": "count"}, levels, reserved=frozenset(["x"]), lane=lane
+    )
     printer = WgslPrinter(world)
     printer.root(function, [kind_of(Work), INTEGER, FLOAT])
     return printer.text()
@@ -194,6 +211,19 @@ def test_lanes_run_together_and_writes_are_done_by_one():
     assert "for (var level = 0; level < LEVELS; level++) {" in text and "let j = joints[k];" in text
     kinds = [kind_of(Work), INTEGER, FLOAT]
     assert runs_together(lower(together, kinds)) and not runs_together(lower(several, kinds))
+
+
+def test_where_each_invocation_is_a_lane_formulas_are_run_for_that_one():
+    text = translated(one_lane, lane="lane")
+    assert "fn alone(i: i32, w: f32) {\n  let v1 = x[i];\n  let v2 = x[i * 16 + 16 + lane];" in text
+    assert "  x[i * 16 + lane] = w * v1 + v2;\n}" in text and "alone(n, f32(w));" in text
+    with pytest.raises(LanguageError, match=r"say alone\.each"):
+        translated(one_lane)
+
+
+def test_a_constant_that_is_no_number_is_made_at_run_time():
+    text = translated(one_lane, lane="lane")
+    assert "x[n] = f32(real(not_a_number()));" in text and "fn not_a_number() -> f32 {" in text
 
 
 @pytest.mark.parametrize(("function", "words"), [(refused, "constants"), (unknown, "no work.nothing")])

@@ -1,5 +1,4 @@
-"""Makes the contact sheets of docs/motion.md, and docs/motion_pairs.md with its sheets: motion of one rig above the same
-moments on another, for every pair that the tests hold to its figures.
+"""Makes the contact sheets of docs/motion.md: motion of one rig above the same moments on another.
 
     python tools/docs/motion_pictures.py
 
@@ -24,7 +23,6 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 sys.path[:0] = [str(DOCS.parent / "tests" / "motion"), str(DOCS.parent / "tests")]
 from pairs import CORPUS as FILES  # noqa: E402
 from pairs import MOTION as MOTIONS  # noqa: E402
-from pairs import PAIRS  # noqa: E402
 
 from surroundings import corpus_folder  # noqa: E402
 
@@ -149,53 +147,6 @@ def loaded(name):
     return mw.load(CORPUS / FILES[name] if name in FILES else MOTION / MOTIONS[name])
 
 
-def write_pairs(out, a_sheet=8, count=8):
-    """Sheets of all pairs, and the page that shows them with their figures."""
-    global SIZE
-    whole, SIZE = SIZE, (84, 112)
-    rows, lines, sheets = [], [], []
-    for source, clip, target in PAIRS:
-        a, b = loaded(source), loaded(target)
-        motion = a.clips[clip]
-        tool = Retargeter(a, b, clip=motion)
-        made = tool.retarget(motion)
-        q = tool.quality(motion, made)
-        unit = 0.85 / tool.leg_t * 1000
-        lines.append(
-            f"| {len(lines) + 1} | {source}: {motion.name} | {target} | {len(tool.map)} | {q.source.skate:.1%} | "
-            f"{q.result.skate:.1%} | {q.source.drift * unit:.1f} | {q.result.drift * unit:.1f} | "
-            f"{q.source.sink * unit:.1f} | {q.result.sink * unit:.1f} | {q.stretch - 1:.1%} |"
-        )
-        times = np.linspace(0.1 * motion.duration, motion.duration, count, endpoint=False)
-        rows += [strip(a, motion, times, tool.source_metres), strip(b, made, times)]
-        if len(rows) == 2 * a_sheet or len(lines) == len(PAIRS):
-            first = len(lines) - len(rows) // 2 + 1
-            name = f"pairs_{len(sheets) + 1}.png"
-            sheet(rows, out / name)
-            sheets.append(
-                f"![Pairs {first} to {len(lines)}](motion/{name})\n\n*Pairs {first} to {len(lines)}.*"
-            )
-            rows = []
-    SIZE = whole
-    page = PAGE.replace("TABLE", "\n".join(lines)).replace("SHEETS", "\n\n".join(sheets))
-    (DOCS / "motion_pairs.md").write_text(page, encoding="utf-8")
-
-
-PAGE = """# Motion on other rigs, pair by pair
-
-Made by `tools/docs/motion_pictures.py` from the pairs that `tests/motion/test_pairs.py` holds to these figures; what
-they mean: [motion.md](motion.md#how-good-it-is). Drift and sink are in millimetres, for a leg as long as a person's.
-
-| | motion | on | parts | skate: source | result | drift: source | result | sink: source | result | legs longer |
-| --: | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |
-TABLE
-
-In each pair of rows the motion is above, the same moments on the other character below. Nothing was configured.
-
-SHEETS
-"""
-
-
 def main():
     hero = mw.samples.mannequin()
     zombie, avatar = mw.load(MOTION / "m2m_human_zombie.glb"), mw.load(MOTION / "voxel_avatar.vrm")
@@ -215,7 +166,6 @@ def main():
     strafe = hero.clips["strafe_left"]
     times = np.linspace(0, strafe.duration, 8, endpoint=False)
     sheet([strip(hero, strafe, times), strip(hero, strafe.mirrored(), times)], out / "mirrored.png")
-    write_pairs(out)
 
 
 if __name__ == "__main__":

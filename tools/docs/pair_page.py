@@ -73,11 +73,12 @@ def write_page(
         name = f"pairs_{n + 1}.webp"
         save_sheet([draw_pair(a, b) for a, b in picked[first : first + SHEET]], folder / name, 60)
         sheets.append(f"![Motions above, their results below](motion/{name})")
-    refused = [
-        f"- {r['from']} `{r['motion']}` on {r['to']} `{r['character']}`: {r['refused']}"
-        for r in rows
-        if "refused" in r
-    ]
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for r in rows:
+        if "refused" in r:
+            words = r["refused"].partition(": ")[2] or r["refused"]
+            reasons.setdefault((f"{r['to']} `{r['character']}`", words), []).append(r["from"])
+    refused = [f"- {who}, {len(of)} motions: {why}" for (who, why), of in reasons.items()]
     worst = sorted(
         done, key=lambda r: max(r["knee"] / 1.3, r.get("sink", 0) / 12, r["drift"] / 5), reverse=True
     )

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from marrow import samples
 from marrow.bench.graph import mixed_crowd
 from marrow.bench.harness import Contest
+from marrow.bench.ik import reaching_crowd
 from marrow.errors import GpuMemoryError
 from marrow.gpu import Buffer, Clock, Crowd, Device, Later, Skinner
+from marrow.gpu.evaluator import GpuEvaluator
 from marrow.graph import Animator
 from marrow.kernels.jobs import thread_count
 from marrow.model import Character
@@ -82,6 +84,7 @@ def measurements() -> dict[str, Any]:
             **({} if device.adapter.is_software else {"at most": goal}),
         }
     out.update(posing(device, many))
+    out.update(solving(device, many))
     out["Python's part of one update"] = {
         "one mannequin": python_part(device, 1),
         "at most": PYTHON_SECONDS,
@@ -120,6 +123,51 @@ def posing(device: Device, count: int) -> dict[str, Any]:
         "at most": UPDATE_SECONDS,
     }
     return found
+
+
+def solving(device: Device, count: int) -> dict[str, Any]:
+    """`FullBodyIK` with eight effectors, rotations and limits, three steps from where it was: on the GPU, and by the CPU's
+    kernels on all threads with poses fetched and put back; and for one."""
+    hero = samples.mannequin()
+    clip, found = hero.clips["run"], {}
+    for many in (count, 1):
+        times = np.linspace(0, clip.duration, many)
+        later = hero.skeleton.to_model(clip.sample(times + 1 / 30))
+        crowd = Crowd(reaching_crowd(times, later, threads=thread_count(None)), device=device)
+        assert isinstance(crowd.animator.evaluation.evaluator, GpuEvaluator)
+        solvers = crowd.animator.evaluation.evaluator.shared.solvers
+        rows: dict[str, Any] = {}
+        for title, enabled in (("solved on the GPU", True), ("solved by the CPU's kernels", False)):
+            if enabled and device.adapter.is_software:
+                continue
+            solvers.enabled = enabled
+            if enabled and device.has_timestamps:
+                rows["passes of the solver, by the GPU's clock"] = _solver_pass(crowd)
+            rows[f"whole update, {title}"] = _whole_update(crowd)
+        who = f"{many:,} mannequins" if many > 1 else "one mannequin"
+        found[f"FullBodyIK with 8 effectors, 3 steps, {who} under gpu.Crowd"] = rows
+        crowd.release()
+    return found
+
+
+def _solver_pass(crowd: Crowd) -> float:
+    """The typical time of the passes that solve."""
+    clock, times = Clock(crowd.device), []
+    for _ in range(36):
+        crowd.update(1 / 6000, timer=clock)
+        times.append(clock.seconds()["ik"])
+    return float(np.median(times[12:]))
+
+
+def _whole_update(crowd: Crowd) -> float:
+    """The typical time of an update until the palettes are there."""
+    times = []
+    for _ in range(36):
+        start = time.perf_counter()
+        crowd.update(1 / 6000)
+        crowd.device.wait()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times[12:]))
 
 
 def update_parts(crowd: Crowd) -> dict[str, float]:

@@ -30,7 +30,7 @@ from marrow.ik import Effector, JointLimits, Solver
 from marrow.math import quaternion
 from marrow.samples import mannequin
 
-__all__ = ["contests"]
+__all__ = ["contests", "reaching_crowd"]
 
 Array = NDArray[Any]
 WHOLE, AGAINST_MINK, AGAINST_OTHERS = 8e-6, 1 / 50, 1 / 20
@@ -168,18 +168,7 @@ def added(plain: Callable[[], object], more: Callable[[], object]) -> Callable[[
 
 def crowd_updates(times: Array, later: Array) -> Callable[[], object]:
     """The same effectors as `FullBodyIK` of a crowd: an update and its skinning matrices, on one thread."""
-    hero, effectors = mannequin(), []
-    parameters: dict[str, Parameter] = {}
-    for name in EFFECTORS:
-        parameters |= {f"{name[1:]}.place": Parameter("vector"), f"{name[1:]}.turn": Parameter("vector")}
-        effectors.append(IKEffector(name, f"{name[1:]}.place", f"{name[1:]}.turn", rotation_strength=0.5))
-    graph = Graph(FullBodyIK("run", tuple(effectors), limits="clips"), parameters)
-    crowd = Animator(hero, graph, count=CROWD, threads=1)
-    for name in EFFECTORS:
-        matrices = later[:, hero.skeleton.index(name)].astype(np.float64)
-        crowd[f"{name[1:]}.place"] = matrices[:, :, 3]
-        crowd[f"{name[1:]}.turn"] = quaternion.log(quaternion.from_matrix(matrices[:, :, :3]))
-    crowd.update(times)
+    crowd = reaching_crowd(times, later, threads=1)
     crowd.matrices  # noqa: B018 (the first one begins at the pose)
 
     def run() -> object:
@@ -187,3 +176,20 @@ def crowd_updates(times: Array, later: Array) -> Callable[[], object]:
         return crowd.matrices
 
     return run
+
+
+def reaching_crowd(times: Array, later: Array, *, threads: int | None) -> Animator:
+    """A crowd that runs, from different moments on, and reaches for where eight joints are in model space (`later`)."""
+    hero, effectors = mannequin(), []
+    parameters: dict[str, Parameter] = {}
+    for name in EFFECTORS:
+        parameters |= {f"{name[1:]}.place": Parameter("vector"), f"{name[1:]}.turn": Parameter("vector")}
+        effectors.append(IKEffector(name, f"{name[1:]}.place", f"{name[1:]}.turn", rotation_strength=0.5))
+    graph = Graph(FullBodyIK("run", tuple(effectors), limits="clips"), parameters)
+    crowd = Animator(hero, graph, count=len(times), threads=threads)
+    for name in EFFECTORS:
+        matrices = later[:, hero.skeleton.index(name)].astype(np.float64)
+        crowd[f"{name[1:]}.place"] = matrices[:, :, 3]
+        crowd[f"{name[1:]}.turn"] = quaternion.log(quaternion.from_matrix(matrices[:, :, :3]))
+    crowd.update(times)
+    return crowd

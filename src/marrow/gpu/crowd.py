@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,9 +105,9 @@ class Crowd(GpuInstances):
     def update(self, dt: float | ArrayLike, *, timer: Clock | None = None) -> None:
         """Moves time on by `dt` seconds, a number or one per instance, and poses everybody, without waiting for the
         GPU. `timer` tells afterwards how long the GPU took."""
-        self._attached()
-        self.animator.update(dt)
-        self.evaluate(timer=timer)
+        with _timed(self._attached(), timer):
+            self.animator.update(dt)
+            self.evaluate(timer=timer)
 
     def evaluate(self, *, timer: Clock | None = None) -> None:
         """Poses everybody as they are at this moment."""
@@ -116,7 +118,8 @@ class Crowd(GpuInstances):
             evaluator.submit(jobs, job.program, job.memory, job.vectors, timer)
             return groups
 
-        self._groups = self.animator.evaluation.delegate(submit)
+        with _timed(evaluator, timer):
+            self._groups = self.animator.evaluation.delegate(submit)
 
     def _jobs(self, job: EvaluationJob) -> tuple[list[GpuJob], list[CrowdGroup]]:
         """What the GPU does, level by level, and who is seen afterwards."""
@@ -201,3 +204,14 @@ class Crowd(GpuInstances):
     def __repr__(self) -> str:
         state = "released" if self._released else f"{self.count} instances on {self.device.adapter.name}"
         return f"Crowd({self.animator.character.name!r}, {state})"
+
+
+@contextmanager
+def _timed(evaluator: GpuEvaluator, timer: Clock | None) -> Iterator[None]:
+    """Times what solves for whole bodies, too."""
+    solvers = evaluator.shared.solvers
+    before, solvers.timer = solvers.timer, timer
+    try:
+        yield
+    finally:
+        solvers.timer = before

@@ -16,8 +16,19 @@ from marrow.gpu.batches import Batch, GpuJob, batches, parcels
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
+from marrow.gpu.ik_solver import GpuSolvers
 from marrow.gpu.memory import GpuMemory
-from marrow.gpu.pose_shader import ALONE, BATCH, OUTPUTS, TABLES, USUAL, WANTED, PoseShader, shader_text
+from marrow.gpu.pose_shader import (
+    ALONE,
+    BATCH,
+    COMPILED_AT_ONCE,
+    OUTPUTS,
+    TABLES,
+    USUAL,
+    WANTED,
+    PoseShader,
+    shader_text,
+)
 from marrow.gpu.program_upload import ProgramUpload
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals, unsound
 from marrow.kernels.operations.springs import SPRINGS
@@ -57,6 +68,11 @@ class _Shared:
         self.table = np.zeros((4, STEP), np.int32)
         self.alone: set[int] = set()
         self.double = "shader-f64" in device.raw.features
+
+    @cached_property
+    def solvers(self) -> GpuSolvers:
+        """What solves for whole bodies."""
+        return GpuSolvers(self.device, double=self.double)
 
     def keep(self, words: Array) -> int:
         """Puts tables behind those that are there; where they begin."""
@@ -104,7 +120,9 @@ class GpuEvaluator(PoseEvaluator):
 
     def hold(self, memory: Any) -> Any:
         """The memory of instances on the GPU."""
-        return memory if isinstance(memory, GpuMemory) else GpuMemory.of(self.device, memory)
+        held = memory if isinstance(memory, GpuMemory) else GpuMemory.of(self.device, memory)
+        held.solvers = self.shared.solvers
+        return held
 
     def pages(self, name: str) -> Pages:
         """Empty room for results: `palette`, `model`, `pose` or `morphs`."""
@@ -121,7 +139,7 @@ class GpuEvaluator(PoseEvaluator):
         expected or occurred."""
         found = ALONE.intersection(codes)
         # In software compiling takes longest of all: one shader serves every graph.
-        self.shared.alone |= ALONE if found and self.device.adapter.is_software else found
+        self.shared.alone |= found | COMPILED_AT_ONCE if found and self.device.adapter.is_software else found
 
     def room(self, depth: int) -> int:
         """Floats that an instance needs while its program runs: so many poses, and matrices."""

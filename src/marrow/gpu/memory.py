@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from marrow.gpu.buffers import Pages, chunks
 from marrow.gpu.device import Device
+from marrow.gpu.ik_solver import GpuSolvers
+from marrow.graph.control import GraphControl
+from marrow.graph.ik_steps import IkStep
 
 __all__ = ["GpuMemory"]
 
@@ -38,8 +41,10 @@ class GpuMemory:
     ndim = 2
     dtype = np.dtype(np.float32)
 
-    def __init__(self, device: Device, count: int, columns: int) -> None:
+    def __init__(self, device: Device, count: int, columns: int, solvers: GpuSolvers | None = None) -> None:
         self.device, self.shape = device, (int(count), int(columns))
+        self.solvers = solvers
+        """What solves for whole bodies where the poses are; None: the CPU does."""
         self.pages = Pages(device, max(1, columns) * 4, label="pose memory")
         self.pages.resize(max(1, count))
 
@@ -68,6 +73,14 @@ class GpuMemory:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return self.copy() if dtype is None else self.copy().astype(dtype)
 
+    def solve_ik(
+        self, control: GraphControl, step: IkStep, instances: Array, weights: Array, ticks: Array, at: int
+    ) -> bool:
+        """Solves for instances whose poses lie here from column `at` on, each in so many `ticks`; False where
+        that must be done elsewhere."""
+        solvers = self.solvers
+        return solvers is not None and solvers.solve(self, control, step, instances, weights, ticks, at)
+
     # -- rows and columns -------------------------------------------------------------------------------------------
     def _place(self, key: Any) -> tuple[Array, int, int]:
         """Rows, and the first and last column, that an index means."""
@@ -94,7 +107,7 @@ class GpuMemory:
 
     def _moved(self, count: int, columns: int, parts: list[tuple[GpuMemory, Array, Array, int]]) -> GpuMemory:
         """New memory, made of rows of others: (which, its rows, the rows here, the first column here)."""
-        made = GpuMemory(self.device, count, columns)
+        made = GpuMemory(self.device, count, columns, self.solvers)
         for source, rows, goals, column in parts:
             _move(source, rows, made, goals, column)
         return made

@@ -18,6 +18,7 @@ from marrow.kernels.language.types import INTEGER, kind_of
 from marrow.kernels.language.wgsl_printer import WgslPrinter
 from marrow.kernels.language.wgsl_values import WgslField, World
 from marrow.kernels.operations import OPERATIONS, PoseWork
+from marrow.kernels.operations.constrain import CONSTRAIN
 from marrow.kernels.operations.record import runs_alone
 from marrow.kernels.operations.springs import SPRINGS
 
@@ -54,6 +55,9 @@ WANTED = {
 }  # fmt: skip
 ALONE = frozenset(o.code for o in OPERATIONS if runs_alone(o))
 """Operations that one invocation runs for an instance."""
+COMPILED_AT_ONCE = ALONE - {CONSTRAIN.code}
+"""Those that a shader for a software adapter has from the first of them on. Constraints are long, and only there where a
+graph has some."""
 USUAL = frozenset(range(len(OPERATIONS))) - ALONE - {SPRINGS.code}
 """Those that a workgroup runs, in every shader. Springs are long, and only there where something swings."""
 _COLUMNS = {"code": (0, "i"), "argument": (1, "i"), "time": (2, "f"), "weight": (3, "f")}

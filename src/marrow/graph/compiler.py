@@ -30,7 +30,13 @@ from marrow.graph.nodes import ClipNode, Constrain, Node, RootMotion, Slot, Spri
 from marrow.graph.nodes.base import DEEPEST
 from marrow.graph.nodes.springs import swings
 from marrow.graph.pose_program import Procedurals
-from marrow.graph.root_tracks import carried_by_hips, in_place, root_tracks, say_that_nothing_travels
+from marrow.graph.root_tracks import (
+    carried_by_hips,
+    in_place,
+    root_tracks,
+    say_that_nothing_travels,
+    travelling_joint,
+)
 from marrow.graph.root_transforms import WorldVector
 from marrow.graph.shared_nodes import SharedNodes
 from marrow.graph.spring_plan import SpringPlan
@@ -148,7 +154,7 @@ class Compiler:
             root, path = root.source, "root.source"
         if isinstance(root, RootMotion):
             self.root_joint = (
-                self.joint(root.joint, path) if root.joint is not None else self.skeleton.roots[0]
+                self.joint(root.joint, path) if root.joint is not None else travelling_joint(self.character)
             )
             self.root_mode, self.root_axes = root.mode, root.axes
             self.slots_travel = root.travel == "slots"

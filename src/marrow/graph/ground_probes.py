@@ -36,11 +36,15 @@ class GroundEntry:
 def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, at: int) -> None:
     """Puts the heights of the ground below the feet of instances, whose poses are in memory at `at`, where their programs
     look for them, in model space; NaN where there is none."""
-    compiled = control.compiled
+    compiled, memory = control.compiled, control.memory
+    if not isinstance(memory, np.ndarray):  # it lies elsewhere: the poses are fetched
+        poses = np.zeros((control.count, control.pose_size), np.float32)
+        poses[instances] = memory[instances, at : at + control.pose_size]
+        memory, at = poses, 0
     most = len(instances) * len(entry.feet) * PROBES
     points, owners = np.empty((most, 3)), np.empty((most, 2), np.int64)
     (count,) = foot_probes(
-        control.memory, compiled.bank.skeleton.parents, instances, control.state.place, control.vectors, entry.feet,
+        memory, compiled.bank.skeleton.parents, instances, control.state.place, control.vectors, entry.feet,
         entry.toes, entry.shapes, points, owners, at, entry.column, compiled.header, compiled.bank.layout.joints,
     )  # fmt: skip
     points, owners = points[:count], owners[:count]

@@ -42,7 +42,11 @@ def effector_places(control: GraphControl) -> tuple[EffectorPlace, ...]:
         for k in np.flatnonzero(step.targets.parts & AT).tolist():
             pulls = seen & (_value(control, int(step.targets.refs[k, 12])) > 0)
             places = np.where(pulls[:, None], _place(control, step, k), np.nan)
-            out.append(EffectorPlace(entry.path, int(step.targets.joints[k]), step.targets.points[k], places))
+            out.append(
+                EffectorPlace(
+                    entry.path, int(step.targets.effector_joints[k]), step.targets.points[k], places
+                )
+            )
     return tuple(out)
 
 

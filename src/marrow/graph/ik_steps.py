@@ -5,15 +5,27 @@ then programs go on. What it did to a pose is kept, and the next update begins t
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.ik.plan import TURN_WEIGHT
-from marrow.kernels.ik.rows import AT, TICK, IkRows, put_solved, state_size, take_poses
+from marrow.ik import plan
+from marrow.kernels.ik.row_solver import REACHED, TURNED, IkRest, come_to_rest
+from marrow.kernels.ik.rows import (
+    GIVEN,
+    TICK,
+    IkGiven,
+    IkHandedOver,
+    IkRows,
+    begin_again,
+    hand_over_targets,
+    look_up_targets,
+    put_solved,
+    state_size,
+    take_poses,
+)
 from marrow.kernels.jobs import Job, worth
 from marrow.kernels.language.kernel import Kernel
 from marrow.math import quaternion
@@ -22,27 +34,23 @@ if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
     from marrow.ik.solver import Solver
 
-__all__ = ["IkStep", "IkTargets", "solve_step", "state_of"]
+__all__ = [
+    "MOST_TICKS", "IkStep", "IkTargets", "fixed_fields", "floors_of", "schedule", "solve_step", "state_of", "targets_of",
+]  # fmt: skip
 
 Array = NDArray[Any]
 SECONDS = 6e-6
 """About what an instance takes."""
 BLOCK = 1024
 """Instances that are solved for together: what they need stays in the cache."""
-REACHED = np.array([1e-3, 1e-2, 1e-2], np.float32)
-"""Metres and radians from a target, its rotation and its aim, from which on it counts as missed."""
-CLOSER = 0.99
-"""What is missing must become less than this part of what it was, or what was found is not taken."""
 LEFT = 1 - TICK / 2.0
 """What is left of what was done to a pose after `TICK`: it is forgotten in two seconds. An update begins where the last one
 ended, that much closer to the pose: so a body returns to the pose as far as its targets let it."""
 POSTURE = 1e-6
 """The part of the posture's weight that counts in an update that begins where the last one ended."""
-SPEED = 3.0
-"""Radians a second that joints turn at most where a target is missed."""
 JUMP = 0.2
 """The share of the body's size that a target may move in one update before it is sought from the pose again."""
-MOST_PARTS = 12
+MOST_TICKS = 12
 """Ticks that an update makes up for at most."""
 
 
@@ -54,7 +62,7 @@ class IkTargets:
     parts: Array
     spaces: Array
     offsets: Array
-    joints: Array
+    effector_joints: Array
     points: Array
     centres: Array
     reaches: Array
@@ -97,17 +105,20 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
         if not constants[-1 - step.weight] > 0:
             return
     memory, size = control.memory, control.pose_size
-    ticks = state.instances["since"][instances] / TICK
-    parts = np.clip(np.ceil(ticks - 0.1), 1, MOST_PARTS).astype(np.int64)
-    for count in np.unique(parts[parts > 1]) if step.steps else ():
-        slow = parts == count
-        _solve_in_parts(control, step, instances[slow], weights[slow], at, int(count))
-    if step.steps and not (parts == 1).all():
-        instances, weights = instances[parts == 1], weights[parts == 1]
+    since = state.instances["since"][instances] / TICK
+    ticks = np.clip(np.ceil(since - 0.1), 1, MOST_TICKS if step.steps else 1).astype(np.int64)
+    # Memory that lies elsewhere may have a solver there.
+    if hasattr(memory, "solve_ik") and memory.solve_ik(control, step, instances, weights, ticks, at):
+        return
+    for count in np.unique(ticks[ticks > 1]):
+        slow = ticks == count
+        _solve_in_ticks(control, step, instances[slow], weights[slow], at, int(count))
+    if not (ticks == 1).all():
+        instances, weights = instances[ticks == 1], weights[ticks == 1]
     if isinstance(memory, np.ndarray):
         _solve(control, step, instances, weights, memory, instances, at, step.kept)
         return
-    # Memory that lies elsewhere: what is needed of it is fetched and put back.
+    # What is needed of memory that lies elsewhere is fetched and put back.
     count = 1 + 2 * state_of(step)
     poses, kept = slice(at, at + size), slice(step.kept, step.kept + count)
     rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
@@ -115,55 +126,53 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
     memory[instances, poses], memory[instances, kept] = rows[:, :size], rows[:, size:]
 
 
-def _solve_in_parts(
-    control: GraphControl, step: IkStep, instances: Array, weights: Array, at: int, parts: int
+def _solve_in_ticks(
+    control: GraphControl, step: IkStep, instances: Array, weights: Array, at: int, ticks: int
 ) -> None:
     """An update of several ticks, tick by tick, with targets on their way: so it ends where as many short updates do."""
     memory, size, state = control.memory, control.pose_size, state_of(step)
     poses, kept = slice(at, at + size), slice(step.kept, step.kept + 1 + 2 * state)
-    given = memory[instances, poses]
-    rows = np.concatenate([given, memory[instances, kept]], axis=1)
+    rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
     old, new = slice(size + 1, size + 1 + state), slice(size + 1 + state, size + 1 + 2 * state)
-    for k in range(parts):
+    for k in range(ticks):
+        if k > 0:
+            rows[:, old] = rows[:, new]
         _solve(
-            control, step, instances, weights, rows, np.arange(len(rows)), 0, size, parts=parts, left=parts - k
+            control, step, instances, weights, rows, np.arange(len(rows)), 0, size, ticks=ticks, left=ticks - k
         )  # fmt: skip
         if k == 0:
             first = rows[:, old].copy()
-        if k < parts - 1:
-            rows[:, old], rows[:, :size] = rows[:, new], given
     rows[:, old] = first
     memory[instances, poses], memory[instances, kept] = rows[:, :size], rows[:, size:]
 
 
 def state_of(step: IkStep) -> int:
     """How many numbers an instance keeps from one update to the next."""
-    return state_size(len(step.targets.turning), len(step.targets.joints))
+    return state_size(len(step.targets.turning), len(step.targets.effector_joints))
 
 
 def _solve(
     control: GraphControl, step: IkStep, instances: Array, weights: Array, memory: Array, rows: Array, at: int, kept: int,
-    *, parts: int = 1, left: int = 1,
+    *, ticks: int = 1, left: int = 1,
 ) -> None:  # fmt: skip
-    """Solves for instances block by block: of an update in `parts`, the first of the last `left` ones."""
+    """Solves for instances block by block: of an update in `ticks`, the first of the last `left` ones."""
     solver, state = step.solver, control.state
     assert solver is not None
     J, E, N = len(solver.skeleton), len(solver.effectors), min(len(instances), BLOCK)
     if not N:
         return
     room = _room(N, J, E)
-    stamps, since = state.instances["stamp"][instances], state.instances["since"][instances] / parts
-    fixed: dict[str, Any] = {
-        "memory": memory, "values": state.values, "constants": control.compiled.tables.constants, "place": state.place,
-        "parents": solver.skeleton.parents, **vars(step.targets), "Jp": control.compiled.bank.layout.joints, "at": at,
-        "kept": kept, "state": state_of(step), "mover": solver.mover, "keeps": int(step.steps > 0),
-        "left": LEFT, "jump": JUMP * solver.tree.size * left,
+    stamps, since = state.instances["stamp"][instances], state.instances["since"][instances] / ticks
+    fixed = {
+        **fixed_fields(step), "memory": memory, "Jp": control.compiled.bank.layout.joints, "at": at, "kept": kept,
+        "ticks_left": left,
     }  # fmt: skip
     for begin in range(0, len(instances), BLOCK):
         part = slice(begin, min(begin + BLOCK, len(instances)))
         n = part.stop - part.start
+        workers = worth(n * SECONDS, control.threads)
         own: dict[str, Any] = {
-            "instances": instances[part],
+            "targets": targets_of(control, step, instances[part], workers),
             "since": since[part],
             "rows": rows[part],
             "stamps": stamps[part],
@@ -171,36 +180,55 @@ def _solve(
         }
         here: dict[str, Any] = {name: array[:n] for name, array in room.items()}
         work = IkRows(**fixed, **own, **here)
-        workers = worth(n * SECONDS, control.threads)
         _spread(take_poses, work, n, workers)
-        if left > 1:
-            _on_their_way(step, work, left)
         warm = int(here["warm"].sum())
-        floors = _floors(control, step, instances[part])
+        floors = floors_of(control, step, instances[part])
         residuals = _run(solver, here, floors, step, warm, n, workers)
         if step.steps:
             # Also those whose target jumped and who began at the pose: or they would flip from one far place to another.
             lost = np.flatnonzero((memory[rows[part], kept + 1] > 0) & _missed(residuals, step.targets))
             if len(lost):
-                some = {name: array[lost] for name, array in own.items()} | {"since": np.zeros(len(lost))}
-                clocks = memory[some["rows"], kept + 2 * work.state]
-                again = IkRows(**{**fixed, "jump": math.inf}, **some, **_room(len(lost), J, E))
+                some = {name: array[lost] for name, array in (own | here).items()}
+                again = IkRows(**{**fixed, **some})
                 _come_to_rest(solver, again, floors[lost], here, lost, residuals[lost], since[part][lost])
-                memory[some["rows"], kept + 2 * work.state] = clocks
         _spread(put_solved, work, n, workers)
 
 
-def _on_their_way(step: IkStep, work: IkRows, left: int) -> None:
-    """Brings the goals of those who go on from where they were to the next of `left` even steps from where those were."""
-    goes = np.flatnonzero(work.warm)
-    rows, first = work.rows[goes], work.kept + 1 + 4 + 4 * len(work.turning)
-    for k in np.flatnonzero(work.parts & AT):
-        was, to = (slice(at, at + 3) for at in (first + 3 * k, first + 3 * k + work.state))
-        place = work.memory[rows, was] + (work.memory[rows, to] - work.memory[rows, was]) / np.float32(left)
-        work.memory[rows, to] = work.goals[goes, k, :3] = place
+def fixed_fields(step: IkStep) -> dict[str, Any]:
+    """The fields of `IkRows` that stay the same from update to update."""
+    solver, targets = step.solver, vars(step.targets)
+    assert solver is not None
+    return {name: value for name, value in targets.items() if name != "refs"} | {
+        "skeleton_parents": solver.skeleton.parents, "state": state_of(step), "mover": solver.mover,
+        "keeps": int(step.steps > 0), "left": LEFT, "jump": JUMP * solver.tree.size,
+    }  # fmt: skip
 
 
-def _floors(control: GraphControl, step: IkStep, instances: Array) -> Array:
+def schedule(step: IkStep) -> tuple[dict[str, Array], dict[str, Array], float]:
+    """What the solver is told for each step from the pose, and from where it ended; and by which factor joints begin
+    inside their limits at the pose."""
+    assert step.solver is not None
+    posture = step.solver.posture
+    cold, inner = plan.schedule(posture, step.steps, warm=not step.steps, kept=POSTURE)
+    return cold, plan.schedule(posture, step.warm_steps, warm=True, kept=POSTURE)[0], inner
+
+
+def targets_of(
+    control: GraphControl, step: IkStep, instances: Array, workers: int = 1, *, single: bool = False
+) -> Array:
+    """The targets of instances as they are at this moment `(n, E, GIVEN)`, those in the world seen from the instances; in
+    float32 where `single`."""
+    shape, state = (len(instances), len(step.targets.parts), GIVEN), control.state
+    found = np.zeros(shape, np.float32 if single else np.float64)
+    given = (IkHandedOver if single else IkGiven)(
+        instances, state.values, control.compiled.tables.constants, state.place, step.targets.refs,
+        step.targets.parts, step.targets.spaces, found,
+    )  # fmt: skip
+    _spread(hand_over_targets if single else look_up_targets, given, len(instances), workers)
+    return found
+
+
+def floors_of(control: GraphControl, step: IkStep, instances: Array) -> Array:
     """The planes of instances in model space `(n, F, 4)`: normals at unit length and heights; those without a direction
     hold nothing."""
     out = np.zeros((len(instances), len(step.floors), 4), np.float32)
@@ -222,7 +250,7 @@ def _floors(control: GraphControl, step: IkStep, instances: Array) -> Array:
     return out
 
 
-def _spread(kernel: Kernel, work: IkRows, n: int, workers: int) -> None:
+def _spread(kernel: Kernel, work: Any, n: int, workers: int) -> None:
     """Runs a kernel over n instances."""
     if workers == 1:
         kernel(work, 0, n)
@@ -275,7 +303,8 @@ def _found(
 
 def _missed(residuals: Array, targets: IkTargets) -> Array:
     """Who is further from a target than it would be once it is reached `(n,)`."""
-    return np.any((residuals > REACHED) & (targets.strengths[:, :3] > 0), axis=(1, 2))  # type: ignore[no-any-return]
+    most = np.array([REACHED, TURNED, TURNED], np.float32)
+    return np.any((residuals > most) & (targets.strengths[:, :3] > 0), axis=(1, 2))  # type: ignore[no-any-return]
 
 
 def _come_to_rest(
@@ -287,40 +316,15 @@ def _come_to_rest(
     residuals: Array,
     dt: Array,
 ) -> None:
-    """Those who cannot reach stay where they were where the steps brought them no closer, and turn no faster than they may:
-    so they come to rest."""
-    take_poses(work, 0, len(lost))
-    here = work._asdict()
-    before = _found(solver, here, floors, 0, warm=True)
-    was, now = (_missing(solver, here["goals"], r) for r in (before, residuals))
-    joints = work.turning
-    turn, begin = room["out_rotation"][lost[:, None], joints], here["out_rotation"][:, joints]
-    begin = np.where(_dot(begin, turn)[..., None] < 0, -begin, begin)
-    way = turn - begin
-    # Half the angle between rotations is about the distance of their quaternions.
-    largest = 2 * np.sqrt(_dot(way, way).max(axis=1))
-    share = np.minimum(1.0, SPEED * dt / np.maximum(largest, 1e-6)).astype(np.float32)
-    if not len(solver.floor):  # a floor may lead away from a target
-        share = np.where(now > CLOSER * was, np.float32(0), share)
-    room["out_rotation"][lost[:, None], joints] = begin + share[:, None, None] * way
+    """See the kernel: those who miss their targets."""
+    here, joints, mover = work._asdict(), work.turning, max(solver.mover, 0)
+    rest = IkRest(
+        np.ascontiguousarray(here["out_rotation"][:, joints]), here["out_translation"][:, mover].copy(), residuals,
+        residuals, solver.tree.size, int(not len(solver.floor)), plan.TURN_WEIGHT,
+    )  # fmt: skip
+    begin_again(work, 0, len(lost))
+    rest = rest._replace(residuals=_found(solver, here, floors, 0, warm=True))
+    come_to_rest(work, rest, dt, 0, len(lost))
+    room["out_rotation"][lost[:, None], joints] = here["out_rotation"][:, joints]
     if solver.mover >= 0:
-        start = here["out_translation"][:, solver.mover]
-        move = room["out_translation"][lost, solver.mover] - start
-        room["out_translation"][lost, solver.mover] = start + share[:, None] * move
-
-
-def _dot(a: Array, b: Array) -> Array:
-    """Products of quaternions, summed in the same order for any number of them."""
-    x, y, z, w = (a[..., c] * b[..., c] for c in range(4))
-    return (x + y) + (z + w)
-
-
-def _missing(solver: Solver, goals: Array, residuals: Array) -> Array:
-    """What the solver makes small `(n,)`."""
-    total = np.zeros(len(goals))
-    for c, unit in enumerate((solver.tree.size**-2, TURN_WEIGHT, TURN_WEIGHT)):
-        for k in range(len(solver.effectors)):
-            total += (
-                unit * goals[:, k, 13 + c].astype(np.float64) * residuals[:, k, c].astype(np.float64) ** 2
-            )
-    return total
+        room["out_translation"][lost, mover] = here["out_translation"][:, mover]

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
+from marrow.animation.kinematics import to_model
+from marrow.animation.resampling import unpack_rows
 from marrow.kernels.memory import aligned_zeros
 from marrow.math import elementary, quaternion
 from marrow.model._derived import derived
@@ -17,10 +19,12 @@ from marrow.model.character import Character
 from marrow.model.skeleton import Skeleton
 from marrow.printing import warn
 
-__all__ = ["carried_by_hips", "in_place", "root_tracks", "say_that_nothing_travels"]
+__all__ = ["carried_by_hips", "in_place", "root_tracks", "say_that_nothing_travels", "travelling_joint"]
 
 Array = NDArray[Any]
 STILL = 1e-6
+TRAVELS, NEARLY = 0.1, 0.8
+"""How far a joint goes in a clip that travels, as a part of the body's height; and how much of the joints is nearly all."""
 
 
 def _rows(bank: ClipBank) -> Array:
@@ -109,6 +113,34 @@ def carried_by_hips(skeleton: Skeleton, joint: int) -> bool:
     heights = skeleton.rest_model[:, 1, 3].astype(np.float64)
     low, high = float(heights.min(initial=0.0)), float(heights.max(initial=0.0))
     return high > low and float(heights[joint]) - low > 0.3 * (high - low)
+
+
+def travelling_joint(character: Character) -> int:
+    """The joint that travels in the clips of a character: its first root; or, where that stands still, what is below it and
+    carries nearly the whole body."""
+    found: int = derived(character, ("travelling joint",), lambda: _travelling_joint(character))
+    return found
+
+
+def _travelling_joint(character: Character) -> int:
+    skeleton, bank = character.skeleton, ClipBank.of(character)
+    begin, frames = (bank.start // bank.layout.size)[1:], bank.frames[1:]
+    moves = np.array([not s.source.additive for s in bank.sampled], bool)
+    rows = bank.rows.reshape(-1, bank.layout.size)
+    J, M = len(skeleton), len(skeleton.morph_names)
+    first, last = (
+        to_model(skeleton, unpack_rows(np.ascontiguousarray(rows[at[moves]]), J, M))[..., 3]
+        for at in (begin, begin + np.maximum(frames, 1) - 1)
+    )
+    far = TRAVELS * float(np.ptp(skeleton.rest_model[:, 1, 3]))
+    goes = (np.linalg.norm((last - first)[..., [0, 2]], axis=-1) > far).any(axis=0)
+    joint = skeleton.roots[0]
+    while not goes[joint]:
+        body = [k for k in skeleton.children(joint) if len(skeleton.descendants(k)) + 1 > NEARLY * J]
+        if not body:
+            return skeleton.roots[0]
+        joint = body[0]
+    return joint
 
 
 def root_tracks(bank: ClipBank, joint: int, axes: Sequence[str], smooth: float = 0.0) -> tuple[Array, Array]:

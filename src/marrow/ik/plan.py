@@ -17,7 +17,7 @@ from marrow.kernels.ik.work import AIM, FACTORS, GOAL, LIMIT, MOMENTS, POLE, SOF
 from marrow.kernels.memory import packed
 from marrow.model import Skeleton
 
-__all__ = ["DAMPING", "TURN_WEIGHT", "fixed_arguments", "scratch"]
+__all__ = ["DAMPING", "TURN_WEIGHT", "fixed_arguments", "schedule", "scratch"]
 
 Array = NDArray[Any]
 DAMPING = 1e-4
@@ -27,6 +27,14 @@ TURN_WEIGHT = 0.1
 LIMIT_WEIGHT, FLOOR_WEIGHT = 30.0, 300.0
 MOST_TURN = 0.8
 """Radians that a joint turns in one step, at most."""
+LOOSE, TAUT = 0.15, 0.5
+"""How much the stiffness of stretched limbs counts: little on the way, so that it gets there, then enough to be calm."""
+BOLD, CAREFUL = 0.05, 4.0
+"""Damping for each square of a residual, on the way and then."""
+INNER = 0.95
+"""Joints at their limits begin inside them by this factor, so that they see which way they can go."""
+FADING, FADED = 0.7, 1e-6
+"""The posture's weight fades over this share of the steps, to this part of it."""
 
 
 def fixed_arguments(
@@ -113,3 +121,24 @@ def scratch(nodes: int, effectors: int, floors: int) -> dict[str, Array]:
         "grown": 1,
     }
     return packed({name: (16 * count, np.float32) for name, count in rows.items()})
+
+
+def schedule(posture: float, steps: int, *, warm: bool, kept: float) -> tuple[dict[str, Array], float]:
+    """What the kernel is told for each step, and by which factor joints begin inside their limits. The posture has `kept`
+    of its weight in the first step of a warm start, which has seen it already."""
+    part = kept if warm else 1.0
+    along = np.minimum(np.arange(steps) / max(FADING * (steps - 1), 1), 1)
+    told = {
+        "fades": (posture * part * (FADED / part) ** along).astype(np.float32),
+        "cares": _late(steps, warm, BOLD, CAREFUL),
+        "tauts": _late(steps, warm, LOOSE, TAUT),
+    }
+    return told, 1.0 if warm else INNER
+
+
+def _late(steps: int, warm: bool, early: float, late: float) -> Array:
+    """A number for each step: `early` for the first two thirds of a cold start, `late` for all others."""
+    out = np.full(steps, late, np.float32)
+    if not warm:
+        out[: steps * 2 // 3] = early
+    return out

@@ -16,7 +16,7 @@ from marrow.ik.clip_solving import SolvedClip, solve_clip
 from marrow.ik.effector import Effector, Goal
 from marrow.ik.joint_limits import JointLimits
 from marrow.ik.joint_tree import hips_of, joint_tree
-from marrow.ik.plan import DAMPING, fixed_arguments, scratch
+from marrow.ik.plan import DAMPING, fixed_arguments, schedule, scratch
 from marrow.ik.second_try import try_from_middle
 from marrow.kernels.ik import work as layout
 from marrow.kernels.ik.solve import ik_solve
@@ -28,14 +28,8 @@ __all__ = ["Solved", "Solver"]
 
 Array = NDArray[Any]
 MOST_STEPS = 1000
-LOOSE, TAUT = 0.15, 0.5
-"""How much the stiffness of stretched limbs counts: little on the way, so that it gets there, then enough to be calm."""
-BOLD, CAREFUL = 0.05, 4.0
-"""Damping for each square of a residual, on the way and then."""
-INNER = 0.95
-"""Joints at their limits begin inside them by this factor, so that they see which way they can go."""
-FADING, FADED, WARM = 0.7, 1e-6, 1e-2
-"""The posture's weight fades over this share of the steps, to this part of it; a warm start begins with that part."""
+WARM = 1e-2
+"""The part of the posture's weight that a warm start begins with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +106,7 @@ class Solver:
         if idle:
             raise ValidationError(f"Solver.joints: {skeleton.names[idle[0]]!r} carries no effector")
         self.stiffness = self._stiff(stiffness)
-        self._fixed = fixed_arguments(
+        self.fixed = fixed_arguments(
             skeleton, self.tree, self.effectors, self.floor, limits,
             centre=self.tree.node.get(mover, 1), stiffness=self.stiffness, hips=self.hips, damping=damping,
         )  # fmt: skip
@@ -120,7 +114,7 @@ class Solver:
 
     def _frame(self, E: int, F: int) -> CallFrame:
         """The arguments of the kernel that stay, and memory to work in."""
-        fixed = {**self._fixed, **scratch(len(self.tree.joints), E, F)}
+        fixed = {**self.fixed, **scratch(len(self.tree.joints), E, F)}
         return ik_solve.frame(**{f"work.{name}": value for name, value in fixed.items()})
 
     def _free(self, joints: Iterable[str | int] | None, tips: Sequence[int], mover: int) -> set[int]:
@@ -271,6 +265,7 @@ class Solver:
         residuals = np.zeros((N, len(self.effectors), 3), np.float32)
         if not N:
             return residuals
+        told, inner = schedule(self.posture, steps, warm=warm, kept=kept)
         frame = self._frames.take()  # threads that share a solver have each their own
         for letter in ("N", "B"):  # sizes that each call has its own of
             frame.sizes.pop(letter, None)
@@ -278,9 +273,8 @@ class Solver:
             **{
                 "work.translation": translation, "work.rotation": rotation, "work.scale": scale, "work.goals": goals,
                 "work.floors": floors, "work.out_translation": out_translation, "work.out_rotation": out_rotation,
-                "work.residuals": residuals, "work.fades": self._fades(steps, kept if warm else 1.0).astype(np.float32),
-                "work.cares": _late(steps, warm, BOLD, CAREFUL), "work.tauts": _late(steps, warm, LOOSE, TAUT),
-                "work.inner": 1.0 if warm else INNER, "first": 0, "last": -(-N // 16),
+                "work.residuals": residuals, **{f"work.{name}": values for name, values in told.items()},
+                "work.inner": inner, "first": 0, "last": -(-N // 16),
             }
         )  # fmt: skip
         if workers == 1:
@@ -295,11 +289,6 @@ class Solver:
             job.run(0, -(-N // 16), step=2, workers=workers)
         self._frames.give(frame)
         return residuals
-
-    def _fades(self, steps: int, kept: float) -> Array:
-        """The weight of the posture in each step, `kept` of it in the first: a warm start has seen it already."""
-        along = np.minimum(np.arange(steps) / max(FADING * (steps - 1), 1), 1)
-        return self.posture * kept * (FADED / kept) ** along
 
     def _goals(self, targets: Mapping[str, Any], batch: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
         """Goals of all effectors `(..., E, 17)`, and the shape of the whole batch."""
@@ -338,14 +327,6 @@ class Solver:
         for k, at, values in parts:
             goals[..., k, at : at + values.shape[-1]] = values
         return goals, shape
-
-
-def _late(steps: int, warm: bool, early: float, late: float) -> Array:
-    """A number for each step: `early` for the first two thirds of a cold start, `late` for all others."""
-    out = np.full(steps, late, np.float32)
-    if not warm:
-        out[: steps * 2 // 3] = early
-    return out
 
 
 def _steps(owner: str, given: Any) -> int:

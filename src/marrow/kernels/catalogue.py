@@ -23,7 +23,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     skinning,
     sums,
 )
-from marrow.kernels.ik import rows, solve  # noqa: F401
+from marrow.kernels.ik import row_solver, rows, solve  # noqa: F401
 from marrow.kernels.language.kernel import KERNELS, Kernel
 
 __all__ = ["kernels"]

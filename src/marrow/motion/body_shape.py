@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from marrow.math import quaternion
 from marrow.model import Character, Skeleton
 from marrow.motion.posture import Posture
-from marrow.motion.skin_points import surface_points
+from marrow.motion.skin_points import head_parts, surface_points
 
 __all__ = ["AxisFrames", "BodyShape", "RoundShape", "find_shape", "head_frames", "trunk_frames"]
 
@@ -145,7 +145,7 @@ def find_shape(body: Character | None, skeleton: Skeleton, chains: Chains, stanc
     core = [j for n in ("hips", "pelvis", "spine", "head") for j in chains.get(n, ())][:-1]
     points = surface_points(body, {j for j in core if j not in limbs and j != head})
     measured = _measured(points, trunk, TRUNK)
-    top = surface_points(body, {head}) if chains.get("head") else points[:0]
+    top = surface_points(body, set(head_parts(skeleton, chains)))
     if not len(top):
         return BodyShape(measured or slim.trunk, slim.head, slim.tall, axes)
     frames = head_frames(rest[None, head], slim)

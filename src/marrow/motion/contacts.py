@@ -16,7 +16,7 @@ from marrow.math import quaternion
 from marrow.model import Clip, Event, Pose, Skeleton
 from marrow.motion.arguments import names_of, optional
 from marrow.motion.frames import frame_times
-from marrow.motion.posture import Posture, leg_length, rest_posture
+from marrow.motion.posture import Posture, leg_length, rest_posture, vertical
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import ankle_height
 
@@ -95,7 +95,7 @@ def feet_shape(
     leg = leg_length(skeleton.rest_model[..., 3].astype(np.float64), chains)
     size = leg / max(leg_length(rest.place, chains), 1e-12)  # a bind pose may have units of its own
     ankle = ankle_height(skeleton, rest, chains) * size if ankle is None else ankle
-    up = np.array([0.0, 1.0, 0.0]) if rest.frame[1, 1] > 0.9 else rest.frame[:, 1]
+    up = vertical(rest.frame)
     offset, heights, reach = np.zeros((2, 2, 3)), np.zeros((2, 2)), np.zeros(2)
     for k, side in enumerate(("left", "right")):
         foot = chains[f"{side}_leg"][2]

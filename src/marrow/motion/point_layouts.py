@@ -7,10 +7,11 @@ the neck.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["LAYOUTS", "NEEDED", "PointLayout", "point_name"]
+__all__ = ["LAYOUTS", "NEEDED", "PointLayout", "named_points", "point_name"]
 
 NEEDED = tuple(
     f"{side}_{part}"
@@ -163,3 +164,26 @@ def point_name(given: str) -> str | None:
     if side:
         return f"{side}_{word}" if word in _PAIRED else None
     return word if word in _ALONE else "pelvis" if word == "hip" else None
+
+
+def named_points(names: Sequence[str]) -> dict[str, int]:
+    """The column of each point that a name means, the first of several. Suits (Xsens) name segments, which begin where a
+    joint is: a shoulder beside an upper arm is a collar bone, a hand without a wrist begins at it, a foot at the ankle."""
+    given = [point_name(name) for name in names]
+    words = ["".join(c for c in name.lower() if c.isalnum()) for name in names]
+    suit = any("upperarm" in w for w in words) and any("shoulder" in w for w in words)
+    lower = any("forearm" in w or "lowerarm" in w for w in words)
+    if suit and lower and not any("ankle" in w or "wrist" in w for w in words):
+        for k, word in enumerate(words):
+            side, _, part = (given[k] or "").partition("_")
+            if "shoulder" in word:
+                given[k] = f"{side}_collar"
+            elif part in ("hand", "foot"):
+                given[k] = (
+                    f"{side}_wrist" if part == "hand" else f"{side}_{'foot' if 'toe' in word else 'ankle'}"
+                )
+    out: dict[str, int] = {}
+    for k, known in enumerate(given):
+        if known is not None:
+            out.setdefault(known, k)
+    return out

@@ -316,6 +316,8 @@ class Retargeter(Fit):
             clip, times, found
         )
         weigh_chains(self, settings.chains, tracks)
+        given = settings.contact_weights
+        weights = self.weights if given is None else given.weights
         if self.map.humanoid:
             planted = contacts is True or (contacts == "auto" and not self.same_proportions)
             kept = hands is True or (hands == "auto" and planted)
@@ -325,10 +327,7 @@ class Retargeter(Fit):
                 reach_with_chains(self, settings.chains, pose, world, ground, tracks)
             if pose is not None and (planted or kept):
                 body = dense(self.target, tracks, len(times))
-                work = (
-                    self, pose, world, ground, body, to_model(self.target, body), tracks, times,
-                    self.weights if settings.contact_weights is None else settings.contact_weights.weights,
-                )  # fmt: skip
+                work = self, pose, world, ground, body, to_model(self.target, body), tracks, times, weights
                 moved = plant_feet(*work) if planted else (np.zeros((len(times), 3)), np.zeros(len(times)))
                 if kept and not keep_hands(*work, moved) and hands is True:
                     self._lines.add(
@@ -338,9 +337,9 @@ class Retargeter(Fit):
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
         elif contacts is not False:
-            legs = plant_paws(self, clip, tracks, times, self.weights, always=contacts is True)
+            legs = plant_paws(self, clip, tracks, times, weights, always=contacts is True)
             if legs:
-                self._lines.add("info", "body", f"{legs} legs of other proportions, paws kept planted")
+                self._lines.add("info", "body", f"{legs} legs, paws kept planted")
         made_rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
         made = clip.replace(skeleton=self.target, tracks=packed, rate=made_rate)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.model import Skeleton
 from marrow.motion.bone_map import BoneMap
-from marrow.motion.posture import Posture, leg_length, legs_way, rest_posture
+from marrow.motion.posture import Posture, leg_length, legs_way, rest_posture, vertical
 
 __all__ = [
     "ankle_height",
@@ -98,7 +98,7 @@ def _foot_heights(
     skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]
 ) -> tuple[float, float]:
     """How high the lowest joint of both feet and the ankles rest."""
-    up = np.array([0.0, 1.0, 0.0]) if rest.frame[1, 1] > 0.5 else rest.frame[:, 1]
+    up = np.array([0.0, 1.0, 0.0]) if rest.frame[1, 1] > 0.5 else vertical(rest.frame)
     ankles = [chains[f"{s}_leg"][2] for s in ("left", "right")]
     below = np.concatenate([skeleton.descendants(j) for j in ankles])
     return float((rest.place[below] @ up).min()), float((rest.place[ankles] @ up).mean())

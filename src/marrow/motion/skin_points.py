@@ -31,7 +31,8 @@ MINE = 0.5
 """A vertex is a joint's by this share of its weight."""
 WAYS = 48
 """Directions that may be down."""
-KNEE = 0.3
+TRUNK = ("hips", "pelvis", "spine", "head")
+KNEE = 0.5
 """The skin of a knee reaches so far from it, by the length of the shin."""
 
 
@@ -116,7 +117,9 @@ def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chai
     rest = skeleton.rest_model.astype(np.float64)
     found = _by_joint(character)
     points = _outermost
-    body = [points(j, found.get(j)) for n in ("hips", "pelvis", "spine", "head") for j in chains.get(n, ())]
+    core = [j for n in (*TRUNK, "left_shoulder", "right_shoulder") for j in chains.get(n, ())]
+    body = [points(j, found.get(j)) for j in core]
+    body += [points(j, found[j]) for j in head_parts(skeleton, chains)[1:] if j in found]
     for side in ("left", "right"):
         upper, lower, foot = chains[f"{side}_leg"][:3]
         far = KNEE * float(np.linalg.norm(rest[foot, :, 3] - rest[lower, :, 3]))
@@ -165,6 +168,15 @@ def _outermost(joint: int, at: Array | None) -> SkinPoints:
     at = np.zeros((1, 3)) if at is None or not len(at) else at
     kept = at[np.unique(np.argmax(at @ _ways(), axis=0))]
     return SkinPoints(joint, kept.astype(np.float32), float(np.linalg.norm(kept, axis=1).max()))
+
+
+def head_parts(skeleton: Skeleton, chains: Chains) -> list[int]:
+    """The head, and joints on it that carry nothing else: a jaw, eyes, the top of the skull; no hair. Empty without a
+    head."""
+    if not chains.get("head"):
+        return []
+    head = chains["head"][-1]
+    return [head, *(j for j in skeleton.children(head) if not skeleton.children(j))]
 
 
 def hand_joints(skeleton: Skeleton, chains: Chains, side: str) -> list[int]:

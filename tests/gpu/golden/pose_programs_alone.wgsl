@@ -1718,7 +1718,8 @@ fn follow_ground(kept_at: i32, kept_size: i32, old: i32, new_: i32, legs_1: i32,
     let long = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 14]));
     let up = flat * toe_up;
     let low_toe = vec3<real>(toe.x, toe.y - greater(up, 0.0) * (1.0 + real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] * 2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 16])) / long), toe.z);
-    let low_heel = vec3<real>(heel.x, heel.y + lesser(up, 0.0), heel.z);
+    let room_ = 0.12 * long;
+    let low_heel = vec3<real>(heel.x - room_ * u.x, heel.y + lesser(up, 0.0), heel.z - room_ * u.y);
     let under = vec3<real>(ball.x, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 14])), ball.z);
     need = hurdle(vectors_at, here + 9, most, ground, low_heel, under, low_toe, lands_x, lands_z, stands.x);
     over = need;
@@ -2145,7 +2146,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
         }
       }
       if (time < 1.0) {
-        short = greater(short + rise, 0.75 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
+        short = greater(short + rise, 0.7 * fall_ahead(kept_at, kept_size, memory_ + 1 + size, legs_1, legs_2));
         follow_drop(kept_at, kept_size, old, new_, legs_1, legs_2, vectors_at, lesser(greater(short, 0.0), real(bitcast<f32>(program[batch.floats + legs_2 + 9]))));
       }
       rise = rise - weight * real(memory[memory_row + kept_at + new_ + 4]);

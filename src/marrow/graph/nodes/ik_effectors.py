@@ -226,7 +226,7 @@ def compile_ik(
         parts=np.array([e.parts for e in effectors], np.int32),
         spaces=spaces,
         offsets=offsets,
-        joints=np.array([c.skeleton.index(e.joint) for e in effectors], np.int32),
+        effector_joints=np.array([c.skeleton.index(e.joint) for e in effectors], np.int32),
         points=np.array([e.point for e in solved], np.float32).reshape(E, 3),
         centres=np.array([joint for joint, _ in reaches], np.int32),
         reaches=np.array([metres for _, metres in reaches], np.float32),

@@ -18,9 +18,9 @@ Axis = Literal["x", "y", "z", "yaw", "tilt"]
 
 
 class RootMotion(Node, frozen=True):
-    """Stands at the root of a graph. `"extract"` takes the travel of `joint` (the first root when left out) out of the
-    poses, which then stay in place, and reports it as `animator.root.motion`; `"drop"` takes it out; `"keep"` leaves it
-    in the poses and reports it too.
+    """Stands at the root of a graph. `"extract"` takes the travel of `joint` (left out: the first root, or what travels
+    below it where that stands still) out of the poses, which then stay in place, and reports it as
+    `animator.root.motion`; `"drop"` takes it out; `"keep"` leaves it in the poses and reports it too.
 
     `axes` say what of the joint's motion is travel: along the ground and about the vertical, as it stands; so that hips
     keep their bob. `"y"` adds rising and falling, `"tilt"` all other turning. `smooth` evens the travel out over so many

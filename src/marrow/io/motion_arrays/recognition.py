@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError
 from marrow.io.motion_arrays.tables import Table
 from marrow.motion.point_body import missing_points, unlikely_body
-from marrow.motion.point_layouts import LAYOUTS, PointLayout, point_name
+from marrow.motion.point_layouts import LAYOUTS, PointLayout, named_points
+from marrow.motion.skin_markers import joints_of_markers
 
 __all__ = ["HUMANML3D", "PICTURE", "KeyPoints", "in_a_picture", "key_points"]
 
@@ -87,19 +88,22 @@ def _named(table: Table, values: Array, path: Path) -> KeyPoints:
     if values.ndim != 3 or values.shape[-1] < 3:
         raise FormatError(f"its points have no three coordinates: {values.shape}", path=path)
     _check_frames(len(values), path)
-    columns: dict[str, int] = {}
-    for k, name in enumerate(table.names or ()):
-        known = point_name(name)
-        if known is not None:
-            columns.setdefault(known, k)
+    columns = named_points(table.names or ())
     missing = missing_points(list(columns))
+    markers = joints_of_markers(table.names or (), values[..., :3]) if missing else None
+    if markers is not None:
+        names, places = markers
+        told = "as the file says" if table.rate else "assumed: the file does not say"
+        words = f"{values.shape[1]} markers on the skin (Plug-in Gait), as {len(names)} joints"
+        return KeyPoints(names, [_split(places)], words, table.rate or 100.0, told, table.unit)
     if missing:
         some = ", ".join((table.names or ())[:12])
         raise FormatError(
             f"its points are no body: none of them is called {', '.join(m.replace('_', ' ') for m in missing[:4])}"
             f"{' and others' if len(missing) > 4 else ''}; it has {some}{', ...' if len(table.names or ()) > 12 else ''}",
             path=path,
-            remedy="joints of arms and legs are needed (RShoulder, left_knee, ...); markers on the skin are no joints",
+            remedy="joints of arms and legs are needed (RShoulder, left_knee, ...), or markers as Plug-in Gait calls them "
+            "(LASI, RASI, LPSI, RPSI, LKNE, LANK, LSHO, LELB, LWRA, ...)",
         )
     if values.shape[-1] == 3 and in_a_picture(values[:, list(columns.values())]):
         raise FormatError(PICTURE, path=path)

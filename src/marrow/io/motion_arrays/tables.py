@@ -178,7 +178,8 @@ def from_csv(data: bytes | memoryview, path: Path) -> Table:
     """A row for each frame, with or without a line of names (`nose_x, nose_y, nose_z, ...`)."""
     text = _text(data, path)
     first = text.partition("\n")[0]
-    mark = max(",;\t ", key=first.count)
+    mark = max(",;\t", key=first.count)
+    mark = mark if mark in first else " "  # names may have blanks in them
     try:
         rows = [
             row for row in csv.reader(io.StringIO(text), delimiter=mark, skipinitialspace=True) if any(row)

@@ -20,7 +20,7 @@ from marrow.kernels.ik.tree import (
 from marrow.kernels.ik.work import AIM, LIMITED, MOVES, POLE, SOFT, TURNS, IkWork
 from marrow.kernels.language.kernel import apart, kernel
 
-__all__ = ["ik_solve"]
+__all__ = ["ik_solve", "solve_lanes"]
 
 RELEASE = 0.2
 """What is left of the hold on a joint that went back inside its limits, after each step."""
@@ -94,6 +94,25 @@ def clamp_all(work, trigger, edge, hold, keep):
             clamp(i, work, trigger, edge, hold, keep)
 
 
+@apart
+def solve_lanes(work, inner, first, last):
+    """Solves for the poses in the lanes by the steps `first..last`. Joints that begin at their limits or outside are put inside by
+    `inner`; 1 leaves them."""
+    for s in range(first, last + 1):
+        # At first, and after each step.
+        trigger, edge, hold, keep = 1.0, 1.0, 1.0, RELEASE
+        if s == first:
+            trigger, edge, hold, keep = AT_LIMIT, inner, 1.0 if inner == 1.0 else 0.0, 0.0
+        clamp_all(work, trigger, edge, hold, keep)
+        place_nodes(work)
+        if s < last:
+            add_residuals(work, work.cares[s])
+            eliminate(work, work.fades[s], work.tauts[s])
+            step(work)
+    for k in range(len(work.effector_flags)):
+        measure(k, work.effector_nodes[k, 0], work)
+
+
 @kernel
 def ik_solve(work: IkWork, first: int, last: int) -> int:
     """Solves for the poses of the groups `first..last`, 16 each; the lanes that the last group has too many do the
@@ -102,16 +121,7 @@ def ik_solve(work: IkWork, first: int, last: int) -> int:
     for g in range(first, last):
         for lane in range(16):
             bring_in(work, min(16 * g + lane, N - 1), lane)
-        clamp_all(work, AT_LIMIT, work.inner, 1.0 if work.inner == 1.0 else 0.0, 0.0)
-        for s in range(len(work.fades)):
-            place_nodes(work)
-            add_residuals(work, work.cares[s])
-            eliminate(work, work.fades[s], work.tauts[s])
-            step(work)
-            clamp_all(work, 1.0, 1.0, 1.0, RELEASE)
-        place_nodes(work)
-        for k in range(len(work.effector_flags)):
-            measure(k, work.effector_nodes[k, 0], work)
+        solve_lanes(work, work.inner, 0, len(work.fades))
         for lane in range(16):
             if 16 * g + lane < N:
                 bring_out(work, 16 * g + lane, lane)

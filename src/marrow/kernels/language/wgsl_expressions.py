@@ -6,6 +6,7 @@ that calls something) becomes statements before; what stood left of it in the sa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -107,6 +108,8 @@ class WgslExpressions:
     def on_Const(self, node: ir.Const) -> Text:
         if node.kind == INTEGER and not LOWEST <= node.value <= HIGHEST:
             raise self.error(f"{node.value} does not fit the 32 bits that whole numbers have in a shader")
+        if node.kind == FLOAT and math.isnan(node.value):
+            return self.helped("not_a_number", FLOAT, [])
         return constant(node.value)
 
     def on_Var(self, node: ir.Var) -> Text:

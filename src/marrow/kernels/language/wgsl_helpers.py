@@ -17,6 +17,11 @@ HELPERS = {
     "is_nan": """fn is_nan(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }""",
+    # A constant expression must not be one.
+    "not_a_number": """var<private> no_number: u32 = 0x7fc00000u;
+fn not_a_number() -> f32 {
+  return bitcast<f32>(no_number);
+}""",
     "with_sign": """fn with_sign(x: f32, sign: f32) -> f32 {
   return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
 }""",

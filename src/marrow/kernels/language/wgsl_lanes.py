@@ -93,10 +93,11 @@ class _Scope:
 
 class WgslEmitter(Formulas):
     """Records what a formula does; `text()` gives the statements. Arrays are `WgslArray`s, offsets whole numbers or
-    WGSL text."""
+    WGSL text. Where 16 numbers lie side by side in arrays, `lane` says which of them is meant."""
 
-    def __init__(self, prefix: str = "v") -> None:
+    def __init__(self, prefix: str = "v", lane: str = "") -> None:
         self._prefix, self._count = prefix, 0
+        self._lane: Any = lane or 0
         self._scopes = [_Scope()]
 
     def text(self, indent: str = "  ") -> list[str]:
@@ -162,7 +163,7 @@ class WgslEmitter(Formulas):
     def load(self, array: WgslArray, offset: Any, lanes: int = LANES) -> Lane:
         if lanes != LANES:
             raise NotImplementedError(f"{lanes} lanes side by side are not for a shader")
-        return self.scalar(array, offset)
+        return self.scalar(array, self.plus(offset, self._lane))
 
     def scalar(self, array: WgslArray, offset: Any) -> Lane:
         # What is loaded is loaded here, whatever is stored later on: it gets a name.
@@ -171,11 +172,12 @@ class WgslEmitter(Formulas):
         return loaded
 
     def store(self, array: WgslArray, offset: Any, value: Lane) -> None:
+        self.store_scalar(array, self.plus(offset, self._lane), value)
+
+    def store_scalar(self, array: WgslArray, offset: Any, value: Lane) -> None:
         value = self.lane(value)
         value.uses += 1
         self._say(lambda: f"{array.read(offset)} = {value.text()};")
-
-    store_scalar = store
 
     def splat(self, value: Any, lanes: int = LANES) -> Lane:
         return self.lane(value)

@@ -1,6 +1,7 @@
 """Prints the typed form as WGSL, for functions that one workgroup runs together.
 
-Lane formulas run one lane to an invocation: `block.each(...)` goes through its range with all invocations of the workgroup.
+Lane formulas run one lane to an invocation: `block.each(...)` goes through its range with all invocations of the workgroup. Where
+each invocation is a lane of its own (`World.lane`), a formula that stands alone is run for that lane.
 Everything else in a function that uses lanes is computed by all of them alike, except for what writes to arrays: that is done by
 one, between barriers. A loop over `parents_first` does the joints of one depth at once."""
 
@@ -13,7 +14,7 @@ from typing import Any
 
 from marrow.kernels.language import ir
 from marrow.kernels.language.frontend import lower
-from marrow.kernels.language.types import INTEGER, Kind, StructKind, TupleKind
+from marrow.kernels.language.types import FLOAT, INTEGER, Kind, StructKind, TupleKind
 from marrow.kernels.language.wgsl_analysis import hazard, placements, runs_together, uses_lanes, writes
 from marrow.kernels.language.wgsl_expressions import WgslExpressions
 from marrow.kernels.language.wgsl_helpers import HELPERS, needed
@@ -86,18 +87,21 @@ class WgslPrinter:
             self._done[key] = name
         return self._done[key]
 
-    def block(self, node: ir.Each, arguments: Sequence[Text]) -> str:
+    def block(self, node: ir.Each | ir.Lanes, arguments: Sequence[Text]) -> str:
         """The name of a lane formula in the shader."""
-        key = (node.block, tuple(map(_static, arguments)))
+        own = isinstance(node, ir.Lanes)
+        key = (node.block, own, tuple(map(_static, arguments)))
         if key not in self._done:
             formula: Any = node.block.formula
             names = list(inspect.signature(formula).parameters)[1:]
-            emitter = WgslEmitter()
-            parameters = ["i: i32"]
-            lowered: list[Any] = []
-            for label, value in zip(map(self.world.named, names[1:]), arguments):
+            emitter = WgslEmitter(lane=self.world.lane if own else "")
+            parameters = [] if own else ["i: i32"]
+            lowered: list[Any] = [] if own else ["i"]
+            for label, value in zip(map(self.world.named, names if own else names[1:]), arguments):
                 if value.fixed:
-                    lowered.append(value.text)
+                    lowered.append(f"f32({value.text})" if value.kind == FLOAT else value.text)
+                elif isinstance(value.kind, StructKind):
+                    lowered.append(_Fields(self.world, value.kind))
                 elif value.place is not None:
                     begins = f"{label}_at" if value.place.at != "0" else "0"
                     parameters += [f"{begins}: i32"] * (begins != "0")
@@ -106,11 +110,24 @@ class WgslPrinter:
                 else:
                     parameters.append(f"{label}: {'i32' if value.kind == INTEGER else 'f32'}")
                     lowered.append(label if value.kind == INTEGER else emitter.lane(label))
-            formula(emitter, "i", *lowered)
+            formula(emitter, *lowered)
             chosen = self._unique(node.name, getattr(formula, "func", formula).__module__)
             self._texts.append("\n".join([f"fn {chosen}({', '.join(parameters)}) {{", *emitter.text(), "}"]))
             self._done[key] = chosen
         return self._done[key]
+
+
+class _Fields:
+    """A struct of arguments as a lane formula sees it."""
+
+    def __init__(self, world: World, kind: StructKind) -> None:
+        self._world, self._kind = world, kind
+
+    def __getattr__(self, name: str) -> Any:
+        value = self._world.value(name, None)
+        if value is None:
+            raise AttributeError(f"a shader has no {name}")
+        return value.text if value.place is None else self._world.array(value.place)
 
 
 def _static(value: Text) -> Any:
@@ -382,7 +399,11 @@ class _FunctionPrinter(WgslExpressions):
 
     # -- lanes, choices -----------------------------------------------------------------------------------------------
     def do_Lanes(self, node: ir.Lanes) -> None:
-        raise self.error(f"{node.name} has no counterpart in a shader: say {node.name}.each(...)")
+        if not self.printer.world.lane:
+            raise self.error(f"{node.name} has no counterpart in a shader: say {node.name}.each(...)")
+        arguments = self.operands(node.arguments)
+        name = self.printer.block(node, arguments)
+        self.say(f"{name}({', '.join(self.passed(arguments, single=True))});")
 
     def do_Each(self, node: ir.Each) -> None:
         first, last, *rest = self.operands([node.first, node.last, *node.arguments])

@@ -81,6 +81,8 @@ class World:
     """What is said before any other of those."""
     reserved: frozenset[str] = frozenset()
     """Names of the shader that no variable may hide."""
+    lane: str = ""
+    """Where each invocation is one of the 16 lanes of a formula: the name of its number."""
 
     def named(self, name: str) -> str:
         """What a variable is called in the shader."""

@@ -23,6 +23,7 @@ import math
 from marrow.kernels.language.constants import Constants, column, count, flag, joint, memory, number, whole
 from marrow.kernels.language.elementary import atan2, cos, sin
 from marrow.kernels.operations.footholds import (
+    HEEL_CLEAR,
     LEG_VECTORS,
     PATH,
     SUPPORT,
@@ -91,7 +92,7 @@ STEEPEST = 1.0
 """How steep what the pelvis follows at once may be."""
 SHORT_FOR = 2.5
 """Seconds in which a leg that was too short is half forgotten."""
-FALL, FALL_BY = 0.75, 0.2
+FALL, FALL_BY = 0.7, 0.2
 """How much lower than its footholds a pelvis is when a foot comes down below the other: this part of how far; and by which part of the
 way of that foot the spring is told."""
 
@@ -287,7 +288,8 @@ def follow_ground(kept, old, new, legs, k, vectors, here, root, ball, u, heel, t
         # Its toes or its heel come down where its pitch is taken away.
         long, up = legs.sole[k][0], flat * toe_up
         low_toe = (toe[0], toe[1] - max(up, 0.0) * (1.0 + legs.sole[k][2] / long), toe[2])
-        low_heel = (heel[0], heel[1] + min(up, 0.0), heel[2])
+        room = HEEL_CLEAR * long
+        low_heel = (heel[0] - room * u[0], heel[1] + min(up, 0.0), heel[2] - room * u[1])
         under = (ball[0], ball[1] - legs.rest[k], ball[2])
         need = hurdle(
             vectors, here + PATH, most, ground, low_heel, under, low_toe, lands_x, lands_z, stands[0]

@@ -270,7 +270,7 @@ def _follow(
     need = over = 0.0
     if swings:
         lower = toe - UP * flat * max(toe_up, 0.0) * (1 + leg.sole[2] / leg.sole[0])
-        raised = heel + UP * flat * min(toe_up, 0.0)
+        raised = heel + UP * flat * min(toe_up, 0.0) - f.HEEL_CLEAR * leg.sole[0] * u
         need = over = _hurdle(leg, most, ground, raised, ball - UP * leg.rest, lower, far, mix[0])
     lift = need
     if known:
