@@ -72,6 +72,11 @@ class Crowd(GpuInstances):
             raise ValidationError(
                 "Crowd: this animator is posed by a Crowd already; release() that one first"
             )
+        if animator.evaluation.compiled.springs:
+            raise ValidationError(
+                "Crowd: springs swing on the CPU so far: make the animator with springs=False, leave out Springs nodes, or "
+                "draw the animator itself"
+            )
         self.animator, self.device = animator, device or Device.best()
         self._outputs: dict[int, dict[str, Pages]] = {}
         self._groups: list[CrowdGroup] = []
