@@ -9,7 +9,7 @@ from marrow.graph.pose_program import PoseProgram
 from marrow.kernels.operations import OPERATIONS, ReferenceWorld, run_reference
 from marrow.kernels.operations.constraints.layout import FOLLOW
 from marrow.kernels.operations.constraints.reference import solved_set
-from marrow.kernels.operations.driving import COMBINED, DRIVER, Combined, Driver
+from marrow.kernels.operations.driving import COMBINED, DRIVER, Combined, DrivenParts
 from marrow.kernels.operations.inertia import PROFILE
 from marrow.kernels.operations.limbs import CHAIN, LIMB, Limb, LookChain
 from marrow.kernels.operations.mirroring import MIRROR_MAP, Mirrored
@@ -120,7 +120,7 @@ class Reader:
 
     def driver(self, at, name):
         d = self.constants(DRIVER, at)
-        self.world.constants[at] = Driver(
+        self.world.constants[at] = DrivenParts(
             tuple(d.looked), d.measure, d.axes, d.rests, d.known.reshape(d.examples, d.sources, 4), d.kernel,
             bool(d.normalized), d.radius, d.terms_of.reshape(d.examples, d.outputs), d.bounds, tuple(d.morphs),
             tuple(d.joints),

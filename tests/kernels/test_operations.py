@@ -23,7 +23,7 @@ from marrow.kernels.memory import readonly
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS, ReferenceWorld, codes, run_reference
 from marrow.kernels.operations.constraints.layout import CONSTRAINED
 from marrow.kernels.operations.constraints.reference import solved_set
-from marrow.kernels.operations.driving import COMBINED, DRIVER, Combined, Driver, features
+from marrow.kernels.operations.driving import COMBINED, DRIVER, Combined, DrivenParts, features
 from marrow.kernels.operations.inertia import PROFILE
 from marrow.kernels.operations.legs import BODY_STATE, LEG_SET, LEG_STATE, LEG_VECTORS
 from marrow.kernels.operations.legs_reference import Leg, LegSet
@@ -322,7 +322,7 @@ class World:
         self.memory = np.concatenate([self.memory, np.zeros((1, count), np.float32)], axis=1)
         self.constants(
             DRIVER,
-            Driver(looked, measure, axes.astype(float), rests.astype(float), known.astype(float), function,
+            DrivenParts(looked, measure, axes.astype(float), rests.astype(float), known.astype(float), function,
                    bool(normalized), 1.5, terms.astype(float), bounds.astype(float), (0, 2), (6,)),
             sources=2, examples=count, pairs=6, outputs=8, terms=24, morph_count=2, joint_count=1, measure=measure,
             kernel=function, normalized=normalized, memory=room, radius=1.5, looked=looked, axes=axes, rests=rests,

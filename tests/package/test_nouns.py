@@ -62,6 +62,10 @@ EXAMPLES = {
     mw.graph.PoleTo: (lambda: mw.graph.PoleTo("a", "b", "c", "head"), {"angle": 0.5}),
     mw.graph.ReachChain: (lambda: mw.graph.ReachChain(("a", "b"), "head"), {"method": "ccd"}),
     mw.graph.SplineChain: (lambda: mw.graph.SplineChain(("a", "b"), ("c", "d")), {"through": ("d", "c")}),
+    mw.graph.DriverExample: (
+        lambda: mw.graph.DriverExample({"arm": (0.0, 0.0, 0.0, 1.0)}),
+        {"morphs": {"bulge": 1.0}},
+    ),
     mw.graph.IKFloor: (lambda: mw.graph.IKFloor("hand"), {"height": 0.5}),
     mw.RetargetProfile: (lambda: mw.RetargetProfile(), {"root": "in place"}),
     mw.motion.ChainProfile: (lambda: mw.motion.ChainProfile(), {"fk": 0.5}),

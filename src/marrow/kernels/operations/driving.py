@@ -27,7 +27,7 @@ from marrow.kernels.operations.spatial import (
 )
 from marrow.math import quaternion
 
-__all__ = ["COMBINE", "COMBINED", "DRIVE", "DRIVER", "Combined", "Driver", "features", "radial"]
+__all__ = ["COMBINE", "COMBINED", "DRIVE", "DRIVER", "Combined", "DrivenParts", "features", "radial"]
 
 ROTATION, SWING, TWIST = range(3)
 GAUSSIAN, THIN_PLATE = range(2)
@@ -241,7 +241,7 @@ def along_curve(c, value):
 
 
 @dataclass(frozen=True)
-class Driver:
+class DrivenParts:
     """What `DRIVE` needs in the reference: joints that are looked at, what is compared and how, coefficients
     `(examples, outputs)`."""
 
@@ -301,7 +301,7 @@ def rotation_from(vector: Array) -> Array:
 def reference_drive(
     stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
 ) -> None:
-    d: Driver = world.constants[argument]
+    d: DrivenParts = world.constants[argument]
     t, q, s, m = (a.copy() for a in stack[-1])
     here = features(q[list(d.looked)], d.measure, d.axes, d.rests)
     values = radial(
