@@ -356,3 +356,13 @@ def test_a_tail_that_the_profile_names_is_paired(hero: mw.Character) -> None:
     assert "tail" not in Retargeter(source, target).map
     bones = Retargeter(source, target, profile=said).map  # the other's tail is found by its name
     assert bones["tail"].source == (source.index("tail_a"), source.index("tail_b"))
+
+
+def test_an_arm_may_lack_its_hand_on_one_side(hero: mw.Character, other: mw.Skeleton) -> None:
+    """Named by a profile, from both sides: feet are planted, hands are not brought anywhere."""
+    there = mw.retarget(hero.clips["walk"], other)
+    for arm in ("left", "right"):
+        joints = tuple(f"{part}_{arm[0]}" for part in ("upperarm", "lowerarm"))
+        profile = mw.RetargetProfile(chains={f"{arm}_arm": ChainProfile(joints=joints)})
+        clip = mw.retarget(there, hero, profile=profile, contacts=True)
+        assert np.isfinite(hero.skeleton.to_model(clip.sample(TIMES))).all()
