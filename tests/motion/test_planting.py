@@ -73,7 +73,11 @@ def test_feet_of_folded_legs_are_planted_where_shin_and_thigh_differ(monkeypatch
     far = np.sqrt(a * a + b * b + 2 * a * b * np.cos(bend))
     leg = far[..., None] * np.array([0.0, -0.6, 0.8])
     problem = replace(
-        PlantProblem.still(T), leg=leg, bend=bend, high=np.full((T, 2), 0.05), near=np.full((T, 2), reference.NEAR)
+        PlantProblem.still(T),
+        leg=leg,
+        bend=bend,
+        high=np.full((T, 2), 0.05),
+        near=np.full((T, 2), reference.NEAR),
     )
     wanted, _ = reference.plant_feet(
         bones=bones, **vars(problem), hips=reference.HIPS**2, smooth=reference.smoothness(1 / 60), rounds=10,
