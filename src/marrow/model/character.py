@@ -438,8 +438,7 @@ class Character(Asset):
         """The character turned about the vertical to look along `axis` (`"+z"`, `"-x"`, ...): its joints, meshes,
         levels, clips and all that has a direction, so that every vertex at every time is the turned original. Where
         it is not known where it looks it stays as it is, and its report says so."""
-        return _late.function("io.axes", "turned_to")(self, _validate.name("turned_to", "axis", axis))  # type:
-        ignore[no-any-return]
+        return _late.function("io.axes", "turned_to")(self, _validate.name("turned_to", "axis", axis))  # type: ignore[no-any-return]
 
     def converted(
         self,
