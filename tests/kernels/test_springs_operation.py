@@ -84,7 +84,7 @@ class Swing:
         far = 0.02 if dt else 0.0  # in no time nothing moves
         s.shift, s.turn = rng.normal(size=3) * far, unit(np.array([*rng.normal(size=3) * far, 1.0]))
         if stamp == CUT:
-            s.shift = s.shift + [0.6, 0.0, 0.4]
+            s.shift = s.shift + np.array([0.6, 0.0, 0.4])
         vectors = np.float32([[stamp, dt, *s.shift, *s.turn, steps, part, *s.axes.ravel(), *s.wind]])
         program = [(op.SAMPLE, 1, time, 1.0), (op.SPRINGS, self.index, 0.0, 1.0)]
         rows = np.empty((1, self.bank.layout.size), np.float32)

@@ -22,7 +22,7 @@ MOST_SECONDS = 3600.0
 CLOSED = 1e-2
 """How far the first and the last pose of a clip that goes round may differ: metres, and numbers of rotations."""
 SHORT, STEADY = 1 / 60, 0.5
-"""Seconds in which a speed is measured, and how much it may change, in metres a second, where a clip that travels goes round."""
+"""Seconds in which a speed is measured; how much it may change (metres a second) where a clip that travels goes round."""
 
 
 def bake_springs(
