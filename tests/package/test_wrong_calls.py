@@ -84,6 +84,9 @@ CALLS = {
     WHOLE.with_variant: {"name": None},
     WHOLE.with_meshes: {"change": lambda mesh: mesh, "factor": 1.0},
     WHOLE.with_clips: {"clips": [CLIP]},
+    WHOLE.with_joint: {
+        "name": "extra", "parent": 0, "translation": [0, 0, 0], "rotation": [0, 0, 0, 1], "follow": None,
+    },
     WHOLE.replace: {"meshes": WHOLE.meshes},
     WHOLE.converted: {
         "world": "unreal", "up": None, "forward": None, "handedness": None, "units": None, "back": False,
