@@ -253,7 +253,8 @@ class RetargetProfile(_Part, frozen=True):
 def _named(plain: Mapping[str, Any], where: str, kind: type) -> str:
     """A place that was refused, with the names of chains, clips and joints that `[...]` stands for."""
     tokens = re.findall(r"\[\.\.\.\]|\[\d+\]|[^.\[\]`]+", where)
-    node = data = copy.deepcopy(plain)
+    data = copy.deepcopy(dict(plain))
+    node: Any = data
     out = ""
     for token in tokens:
         key: Any = int(token[1:-1]) if token[1:-1].isdigit() and token[0] == "[" else token
