@@ -253,13 +253,18 @@ class RetargetProfile(_Part, frozen=True):
 def _named(plain: Mapping[str, Any], where: str, kind: type) -> str:
     """A place that was refused, with the names of chains, clips and joints that `[...]` stands for."""
     tokens = re.findall(r"\[\.\.\.\]|\[\d+\]|[^.\[\]`]+", where)
-    data = copy.deepcopy(dict(plain))
+    try:
+        data = copy.deepcopy(dict(plain))
+    except RecursionError:
+        return where.strip("`.")
     node: Any = data
     out = ""
     for token in tokens:
         key: Any = int(token[1:-1]) if token[1:-1].isdigit() and token[0] == "[" else token
         if token == "[...]":
             key = _refused(data, node, kind)
+            if key not in node:
+                return where.strip("`.")
         out += token if isinstance(key, int) else f".{key}"
         node = node[key]
     return out.strip(".")
