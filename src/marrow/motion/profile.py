@@ -218,8 +218,10 @@ class RetargetProfile(_Part, frozen=True):
         try:
             return msgspec.convert(plain, cls)
         except (msgspec.ValidationError, RecursionError) as error:
-            message, _, where = str(error).partition(" - at `$")
-            raise RetargetError(f"{place}: {_named(plain, where, cls) or 'profile'}: {message}") from None
+            message = str(error).partition(" - at `$")[0]
+            raise RetargetError(
+                f"{place}: {_named(plain, str(error), cls) or 'profile'}: {message}"
+            ) from None
 
     @told_at_the_call
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -250,21 +252,28 @@ class RetargetProfile(_Part, frozen=True):
         return cls.from_json(data, place=str(path))
 
 
-def _named(plain: Mapping[str, Any], where: str, kind: type) -> str:
+def _named(plain: Mapping[str, Any], said: str, kind: type) -> str:
     """A place that was refused, with the names of chains, clips and joints that `[...]` stands for."""
+    where = said.partition(" - at `$")[2]
     tokens = re.findall(r"\[\.\.\.\]|\[\d+\]|[^.\[\]`]+", where)
-    node = data = copy.deepcopy(plain)
+    try:
+        data = copy.deepcopy(dict(plain))
+    except RecursionError:
+        return where.strip("`.")
+    node: Any = data
     out = ""
     for token in tokens:
         key: Any = int(token[1:-1]) if token[1:-1].isdigit() and token[0] == "[" else token
         if token == "[...]":
-            key = _refused(data, node, kind)
+            key = _refused(data, node, said, kind)
+            if key not in node:
+                return where.strip("`.")
         out += token if isinstance(key, int) else f".{key}"
         node = node[key]
     return out.strip(".")
 
 
-def _refused(data: Mapping[str, Any], node: dict[str, Any], kind: type) -> str:
+def _refused(data: Mapping[str, Any], node: dict[str, Any], said: str, kind: type) -> str:
     """Which entry of a part of some data is refused; it stays alone."""
     entries = dict(node)
     for key, value in entries.items():
@@ -272,8 +281,9 @@ def _refused(data: Mapping[str, Any], node: dict[str, Any], kind: type) -> str:
         node[key] = value
         try:
             msgspec.convert(data, kind)
-        except msgspec.ValidationError:
-            return key
+        except msgspec.ValidationError as error:
+            if str(error) == said:
+                return key
     return "..."
 
 
