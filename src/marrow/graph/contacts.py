@@ -15,6 +15,7 @@ from marrow.graph.soles import sole_points
 from marrow.math import elementary
 from marrow.model._derived import derived
 from marrow.model.clip import Clip
+from marrow.motion.contacts import FeetPoints, feet_down
 
 if TYPE_CHECKING:
     from marrow.animation.bank import ClipBank
@@ -26,8 +27,6 @@ __all__ = ["LANDING", "contact_columns", "landing_columns"]
 Array = NDArray[Any]
 EDGE = 1e-3
 """Seconds in which such a curve rises and falls."""
-SPEED, HEIGHT = 0.3, 0.08
-"""A foot of a body of a person's size is down that is slower and lower, where no events tell."""
 STANDS = 0.3
 """How much of a stance is over when the sole is flat on the ground."""
 TRAVELS = 0.1
@@ -50,7 +49,7 @@ def contact_columns(
                 continue
             windows = _told(clip, touch, leave)
             if windows is None:
-                windows = _seen(c, k, tip, speed, height)
+                windows = _seen(c, k, legs, tip, speed, height)
             keys[k] = _curve(windows, clip.duration)
         columns.append(c.made_curve(name, keys))
     return columns
@@ -67,7 +66,7 @@ def landing_columns(c: Compiler, legs: Legs) -> list[tuple[int, int, int]]:
             clip = sampled.source
             if clip.additive or clip.duration <= 0:
                 continue
-            made = derived(c.bank, ("landings", tip, k), partial(_clip_landings, c, k, tip, clip, foot))
+            made = derived(c.bank, ("landings", tip, k), partial(_clip_landings, c, k, legs, tip, clip, foot))
             for curve, values in zip(keys, made[1:]):
                 curve[k] = (made[0], values)
         x, z, wait = (c.made_curve(f"{foot} {w}", curve) for w, curve in zip(LANDING, keys))
@@ -76,11 +75,11 @@ def landing_columns(c: Compiler, legs: Legs) -> list[tuple[int, int, int]]:
 
 
 def _clip_landings(
-    c: Compiler, entry: int, tip: int, clip: Clip, foot: str
+    c: Compiler, entry: int, legs: Legs, tip: int, clip: Clip, foot: str
 ) -> tuple[list[float], list[float], list[float], list[float]]:
     windows = _told(clip, foot, f"{foot}_lift")
     if windows is None:
-        windows = _seen(c, entry, tip, SPEED, HEIGHT)
+        windows = _seen(c, entry, legs, tip)
     return _landings(c, entry, tip, windows)
 
 
@@ -120,11 +119,18 @@ def _landings(
         and float(np.linalg.norm((end - first)[[0, 2], 3])) < TRAVELS
     )
 
+    def stance(lands: float) -> float:
+        """How long a foot stands that comes down then; over the seam of a loop as well."""
+        for a, b in windows:
+            if abs((lands - a + EDGE) % duration - EDGE) < EDGE:
+                over = windows[0][1] if b >= duration - EDGE and windows[0][0] <= EDGE else 0.0
+                return min(b, duration) - a + over
+        return 0.0
+
     def ahead(time: float, lands: float) -> tuple[float, float, float]:
+        # Where it is when it stands, rather than when its heel touches.
+        lands += STANDS * stance(lands)
         here, wait = root(time), lands - time if in_place else 0.0
-        if not in_place:
-            # Where it is when it stands, rather than when its heel touches.
-            lands += STANDS * next((b - a for a, b in windows if abs((lands - a) % duration) < EDGE), 0.0)
         if lands <= duration:
             there = at(travelled, lands)[:, 3]
         else:
@@ -170,12 +176,15 @@ def _inverse(m: Array) -> Array:
 
 
 def _joint_frames(bank: ClipBank, entry: int, joint: int) -> Array:
-    """A joint in model space in all frames of a clip `(T, 3, 4)`."""
+    """A joint in model space in all frames of a clip `(T, 3, 4)`, without its scale: soles are in metres, and a file in
+    centimetres scales its joints."""
     skeleton, size = bank.skeleton, bank.layout.size
     begin, frames = int(bank.start[entry]) // size, int(bank.frames[entry])
     rows = bank.rows.reshape(-1, size)[begin : begin + frames]
     pose = unpack_rows(np.ascontiguousarray(rows), len(skeleton), len(skeleton.morph_names))
-    return np.asarray(to_model(skeleton, pose)[:, joint], np.float64)
+    found = np.array(to_model(skeleton, pose)[:, joint], np.float64)
+    found[:, :, :3] /= np.maximum(np.sqrt((found[:, :, :3] ** 2).sum(1, keepdims=True)), 1e-12)
+    return found
 
 
 def _told(clip: Clip, touch: str, leave: str) -> list[tuple[float, float]] | None:
@@ -198,26 +207,40 @@ def _told(clip: Clip, touch: str, leave: str) -> list[tuple[float, float]] | Non
     return sorted(found)
 
 
-def _seen(c: Compiler, entry: int, tip: int, speed: float, height: float) -> list[tuple[float, float]]:
-    """The windows in which the sole of a foot is low and slow, travel and all."""
+def _seen(
+    c: Compiler, entry: int, legs: Legs, tip: int, speed: float | None = None, height: float | None = None
+) -> list[tuple[float, float]]:
+    """The windows in which the sole of a foot is low and slow, on the ground that passes under a clip that walks in
+    place."""
+    down = derived(
+        c.bank,
+        ("feet down", legs.joints, entry, speed, height),
+        partial(_down, c, entry, legs, speed, height),
+    )
+    edges = np.diff(np.concatenate([[False], down[:, legs.tips.index(tip)], [False]]).astype(np.int8))
+    at = np.flatnonzero(edges) / float(c.bank.rate[entry])
+    return list(zip(at[::2].tolist(), at[1::2].tolist()))
+
+
+def _down(c: Compiler, entry: int, legs: Legs, speed: float | None, height: float | None) -> Array:
+    """Which feet stand in the frames of a clip, travel and all, `(T, F)` bool."""
     from marrow.animation.bank import ClipBank
 
-    bank = ClipBank.of(c.character)
-    foot = _joint_frames(bank, entry, tip)
-    frames = len(foot)
-    heel, ball, rest = sole_points(bank.skeleton, tip)
-    points = np.stack([elementary.dot(foot[:, :, :3], p) + foot[:, :, 3] for p in (heel, ball)], axis=1)
-    heights = points[..., 1] - [0.0, rest]
-    if frames < 2:
-        return [(0.0, float(bank.duration[entry]))] if heights.min() < height else []
-    now = np.arange(frames)
-    lower = heights.argmin(1)
-    moved = np.linalg.norm(points[now, lower] - points[np.maximum(now - 1, 0), lower], axis=-1)
-    moved[0] = np.linalg.norm(points[1, lower[0]] - points[0, lower[0]])
-    down = (heights.min(1) < height) & (moved * float(bank.rate[entry]) < speed)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], down, [False]]).astype(np.int8)))
-    rate = float(bank.rate[entry])
-    return [(a / rate, b / rate) for a, b in zip(edges[::2].tolist(), edges[1::2].tolist())]
+    bank, rest = ClipBank.of(c.character), c.skeleton.rest_model.astype(np.float64)
+    soles = [sole_points(c.skeleton, tip) for tip in legs.tips]
+    feet = [_joint_frames(bank, entry, tip) for tip in legs.tips]
+    place = [
+        [elementary.dot(foot[:, :, :3], p) + foot[:, :, 3] for p in (heel, ball)]
+        for foot, (heel, ball, _) in zip(feet, soles)
+    ]
+    leg = np.mean(
+        [np.linalg.norm(np.diff(rest[list(joints), :, 3], axis=0), axis=-1).sum() for joints in legs.joints]
+    )
+    points = FeetPoints(
+        np.moveaxis(np.array(place), 2, 0), np.array([[0.0, s[2]] for s in soles]), float(leg)
+    )
+    times = np.arange(len(points.place)) / float(bank.rate[entry])
+    return feet_down(points, times, height=height, speed=speed)
 
 
 def _curve(windows: list[tuple[float, float]], duration: float) -> tuple[list[float], list[float]]:
