@@ -1,5 +1,7 @@
 """Feet of characters as files have them: clips that walk in place and tell of no contacts, joints in centimetres."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -34,17 +36,14 @@ def in_centimetres(character, clips=("walk",)):
     return mw.Character(scaled, clips=made)
 
 
-def feet_on(character, ground, way, updates=75, rate=30):
+def feet_on(character, ground, way, updates=75, rate=30, feet=("foot_l", "foot_r")):
     """Where the feet are over time, of a character that goes along `way` (places of its root)."""
-    feet = [character.skeleton.index(name) for name in ("foot_l", "foot_r")]
+    feet = [character.skeleton.index(name) for name in feet]
     animator = mw.Animator(character, Graph(RootMotion(FootPlacement(FootLock("walk")))))
     animator.ground, seen = ground, []
     for k in range(updates):
         animator.update(1 / rate)
-        if way is None:
-            at = animator.root.translation
-        else:
-            at = way[k]
+        at = animator.root.translation if way is None else way[k]
         animator.root.set([at[0], float(ground(np.array([[at[0], at[2]]]))[0]), at[2]])
         seen.append(animator.model_matrices[feet, :, 3] + animator.root.translation)
     return np.array(seen)
@@ -80,3 +79,43 @@ def test_the_tip_of_toes_is_where_it_is_on_joints_in_centimetres():
             toes = character.skeleton.rest_model[sole.toes].astype(float)
             tips.append(toes[:, :3] @ sole.front + toes[:, 3])
         np.testing.assert_allclose(tips[1], tips[0], atol=1e-4)
+
+
+def hovering():
+    """A walk in place 20 cm above its ground, on joints with other names: nothing is low, and no event tells."""
+    bones = HERO.skeleton
+    names = tuple(n.replace("_l", ".l").replace("_r", ".r") for n in bones.names)
+    mine = mw.Skeleton(names, bones.parents, rest=bones.rest, morph_names=bones.morph_names)
+    pelvis, walk = bones.index("pelvis"), HERO.clips["walk"].in_place()
+    high = np.float32([0, 0.2, 0])
+    tracks = [
+        mw.Track(t.target, t.path, t.times, t.values + (high if (t.target, t.path) == (pelvis, "translation") else 0))
+        for t in walk.tracks
+    ]  # fmt: skip
+    return mw.Character(mine, clips=[mw.Clip("walk", mine, tracks)])
+
+
+def test_a_walk_whose_contacts_are_neither_told_nor_seen_is_named_and_events_mend_it():
+    character, graph = hovering(), Graph(FootPlacement("walk"))
+    with pytest.warns(UserWarning, match=r"root: 'walk': no events .* do not swing .*with_contacts"):
+        mw.Animator(character, graph)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mw.Animator(character, graph)  # once is enough
+        walk = character.clips["walk"].with_contacts(height=0.3)
+        mw.Animator(character.with_clips(walk), graph)
+        for name in ("walk", "idle", "jump"):
+            if name in HERO.clips:
+                mw.Animator(
+                    HERO.replace(clips=[HERO.clips[name].replace(events=())]), Graph(FootPlacement(name))
+                )
+
+
+@pytest.mark.filterwarnings("ignore:RootMotion:UserWarning")
+def test_events_of_contacts_tell_whatever_feet_are_called():
+    character = hovering()
+    told = character.with_clips(character.clips["walk"].with_contacts(height=0.3))
+    found = feet_on(told, terrain.stairs(), way_of("walk"), feet=("foot.l", "foot.r"))
+    travels = mw.Character(HERO.skeleton, clips=[HERO.clips["walk"]])
+    away = found - [0.0, 0.2, 0.0] - feet_on(travels, terrain.stairs(), None)
+    assert np.percentile(np.linalg.norm(away, axis=-1), 80) < 0.03

@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.kinematics import to_model
+from marrow.animation.kinematics import some_to_model
 from marrow.animation.resampling import unpack_rows
 from marrow.graph.soles import sole_points
 from marrow.math import elementary
 from marrow.model._derived import derived
 from marrow.model.clip import Clip
-from marrow.motion.contacts import FeetPoints, feet_down
+from marrow.motion.contacts import LEG, PACE, FeetPoints, feet_down, ground_velocity
+from marrow.motion.rig import find_rig
+from marrow.printing import warn
 
 if TYPE_CHECKING:
     from marrow.animation.bank import ClipBank
     from marrow.graph.compiler import Compiler
     from marrow.graph.nodes.legs import Legs
 
-__all__ = ["LANDING", "contact_columns", "landing_columns"]
+__all__ = ["LANDING", "contact_columns", "landing_columns", "say_that_feet_never_stand"]
 
 Array = NDArray[Any]
 EDGE = 1e-3
@@ -47,7 +49,7 @@ def contact_columns(
             clip = sampled.source
             if clip.additive or clip.duration <= 0:
                 continue
-            windows = _told(clip, touch, leave)
+            windows = _told(clip, touch, leave) or _told_by_side(c, clip, tip)
             if windows is None:
                 windows = _seen(c, k, legs, tip, speed, height)
             keys[k] = _curve(windows, clip.duration)
@@ -77,7 +79,7 @@ def landing_columns(c: Compiler, legs: Legs) -> list[tuple[int, int, int]]:
 def _clip_landings(
     c: Compiler, entry: int, legs: Legs, tip: int, clip: Clip, foot: str
 ) -> tuple[list[float], list[float], list[float], list[float]]:
-    windows = _told(clip, foot, f"{foot}_lift")
+    windows = _told(clip, foot, f"{foot}_lift") or _told_by_side(c, clip, tip)
     if windows is None:
         windows = _seen(c, entry, legs, tip)
     return _landings(c, entry, tip, windows)
@@ -182,7 +184,7 @@ def _joint_frames(bank: ClipBank, entry: int, joint: int) -> Array:
     begin, frames = int(bank.start[entry]) // size, int(bank.frames[entry])
     rows = bank.rows.reshape(-1, size)[begin : begin + frames]
     pose = unpack_rows(np.ascontiguousarray(rows), len(skeleton), len(skeleton.morph_names))
-    found = np.array(to_model(skeleton, pose)[:, joint], np.float64)
+    found = np.array(some_to_model(skeleton, pose, (joint,))[:, 0], np.float64)
     found[:, :, :3] /= np.maximum(np.sqrt((found[:, :, :3] ** 2).sum(1, keepdims=True)), 1e-12)
     return found
 
@@ -207,6 +209,43 @@ def _told(clip: Clip, touch: str, leave: str) -> list[tuple[float, float]] | Non
     return sorted(found)
 
 
+def _told_by_side(c: Compiler, clip: Clip, tip: int) -> list[tuple[float, float]] | None:
+    """The windows between the events that `Clip.with_contacts` writes, whatever the foot is called."""
+    for side, word in (("left_leg", "foot_l"), ("right_leg", "foot_r")):
+        if find_rig(c.skeleton).chains.get(side, ())[2:3] == (tip,):
+            return _told(clip, word, f"{word}_lift")
+    return None
+
+
+def say_that_feet_never_stand(c: Compiler, legs: Legs, path: str) -> None:
+    """Warns, once for a character, of clips that are played and walk in which no contact of a foot is told or seen."""
+    entries = {s.source.name: k for k, s in enumerate(c.bank.sampled, 1)}
+
+    def walks_unseen(clip: Clip) -> bool:
+        told = (
+            _told(clip, name, f"{name}_lift") or _told_by_side(c, clip, tip)
+            for tip, name in ((tip, c.skeleton.names[tip]) for tip in legs.tips)
+        )
+        if clip.additive or clip.duration <= 0 or any(w is not None for w in told):
+            return False
+        k = entries[clip.name]
+        points, times = _points(c, k, legs)
+        pace = np.linalg.norm(ground_velocity(points, times))
+        return bool(pace > PACE * points.leg / LEG and any(not _seen(c, k, legs, tip) for tip in legs.tips))
+
+    def said() -> bool:
+        names = [name for name in c.played if name in entries and walks_unseen(c.character.clips[name])]
+        if names:
+            listed = ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")
+            warn(
+                f"{path}: {listed}: no events tell when feet are down, and the motion does not show it: on steps feet "
+                "follow the ground below them and do not swing over it; add events: clip.with_contacts(height=, speed=)"
+            )
+        return True
+
+    derived(c.character, ("said that feet never stand", legs.joints, tuple(sorted(c.played))), said)
+
+
 def _seen(
     c: Compiler, entry: int, legs: Legs, tip: int, speed: float | None = None, height: float | None = None
 ) -> list[tuple[float, float]]:
@@ -223,7 +262,13 @@ def _seen(
 
 
 def _down(c: Compiler, entry: int, legs: Legs, speed: float | None, height: float | None) -> Array:
-    """Which feet stand in the frames of a clip, travel and all, `(T, F)` bool."""
+    """Which feet stand in the frames of a clip, `(T, F)` bool."""
+    points, times = _points(c, entry, legs)
+    return feet_down(points, times, height=height, speed=speed)
+
+
+def _points(c: Compiler, entry: int, legs: Legs) -> tuple[FeetPoints, Array]:
+    """Heels and balls of a clip, travel and all, and the times of its frames."""
     from marrow.animation.bank import ClipBank
 
     bank, rest = ClipBank.of(c.character), c.skeleton.rest_model.astype(np.float64)
@@ -239,8 +284,7 @@ def _down(c: Compiler, entry: int, legs: Legs, speed: float | None, height: floa
     points = FeetPoints(
         np.moveaxis(np.array(place), 2, 0), np.array([[0.0, s[2]] for s in soles]), float(leg)
     )
-    times = np.arange(len(points.place)) / float(bank.rate[entry])
-    return feet_down(points, times, height=height, speed=speed)
+    return points, np.arange(len(points.place)) / float(bank.rate[entry])
 
 
 def _curve(windows: list[tuple[float, float]], duration: float) -> tuple[list[float], list[float]]:
