@@ -119,3 +119,15 @@ def test_events_of_contacts_tell_whatever_feet_are_called():
     travels = mw.Character(HERO.skeleton, clips=[HERO.clips["walk"]])
     away = found - [0.0, 0.2, 0.0] - feet_on(travels, terrain.stairs(), None)
     assert np.percentile(np.linalg.norm(away, axis=-1), 80) < 0.03
+
+
+def test_root_motion_of_a_body_in_centimetres_is_in_metres_and_leaves_its_pose():
+    plain = mw.Character(HERO.skeleton, clips=[HERO.clips["walk"]])
+    animators = [mw.Animator(c, Graph(RootMotion("walk"))) for c in (plain, in_centimetres(plain))]
+    for _ in range(40):
+        for animator in animators:
+            animator.update(1 / 30)
+    one, other = animators
+    assert one.root.translation[2] > 1
+    np.testing.assert_allclose(other.root.translation, one.root.translation, atol=1e-4)
+    np.testing.assert_allclose(other.model_matrices[1:, :, 3], one.model_matrices[:, :, 3], atol=1e-4)
