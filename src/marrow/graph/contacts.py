@@ -9,25 +9,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.kinematics import to_model
+from marrow.animation.kinematics import some_to_model
 from marrow.animation.resampling import unpack_rows
 from marrow.graph.soles import sole_points
 from marrow.math import elementary
 from marrow.model._derived import derived
 from marrow.model.clip import Clip
+from marrow.motion.contacts import LEG, PACE, FeetPoints, feet_down, ground_velocity
+from marrow.motion.rig import find_rig
+from marrow.printing import warn
 
 if TYPE_CHECKING:
     from marrow.animation.bank import ClipBank
     from marrow.graph.compiler import Compiler
     from marrow.graph.nodes.legs import Legs
 
-__all__ = ["LANDING", "contact_columns", "landing_columns"]
+__all__ = ["LANDING", "contact_columns", "landing_columns", "say_that_feet_never_stand"]
 
 Array = NDArray[Any]
 EDGE = 1e-3
 """Seconds in which such a curve rises and falls."""
-SPEED, HEIGHT = 0.3, 0.08
-"""A foot of a body of a person's size is down that is slower and lower, where no events tell."""
 STANDS = 0.3
 """How much of a stance is over when the sole is flat on the ground."""
 TRAVELS = 0.1
@@ -48,9 +49,9 @@ def contact_columns(
             clip = sampled.source
             if clip.additive or clip.duration <= 0:
                 continue
-            windows = _told(clip, touch, leave)
+            windows = _told(clip, touch, leave) or _told_by_side(c, clip, tip)
             if windows is None:
-                windows = _seen(c, k, tip, speed, height)
+                windows = _seen(c, k, legs, tip, speed, height)
             keys[k] = _curve(windows, clip.duration)
         columns.append(c.made_curve(name, keys))
     return columns
@@ -67,7 +68,7 @@ def landing_columns(c: Compiler, legs: Legs) -> list[tuple[int, int, int]]:
             clip = sampled.source
             if clip.additive or clip.duration <= 0:
                 continue
-            made = derived(c.bank, ("landings", tip, k), partial(_clip_landings, c, k, tip, clip, foot))
+            made = derived(c.bank, ("landings", tip, k), partial(_clip_landings, c, k, legs, tip, clip, foot))
             for curve, values in zip(keys, made[1:]):
                 curve[k] = (made[0], values)
         x, z, wait = (c.made_curve(f"{foot} {w}", curve) for w, curve in zip(LANDING, keys))
@@ -76,11 +77,11 @@ def landing_columns(c: Compiler, legs: Legs) -> list[tuple[int, int, int]]:
 
 
 def _clip_landings(
-    c: Compiler, entry: int, tip: int, clip: Clip, foot: str
+    c: Compiler, entry: int, legs: Legs, tip: int, clip: Clip, foot: str
 ) -> tuple[list[float], list[float], list[float], list[float]]:
-    windows = _told(clip, foot, f"{foot}_lift")
+    windows = _told(clip, foot, f"{foot}_lift") or _told_by_side(c, clip, tip)
     if windows is None:
-        windows = _seen(c, entry, tip, SPEED, HEIGHT)
+        windows = _seen(c, entry, legs, tip)
     return _landings(c, entry, tip, windows)
 
 
@@ -120,11 +121,18 @@ def _landings(
         and float(np.linalg.norm((end - first)[[0, 2], 3])) < TRAVELS
     )
 
+    def stance(lands: float) -> float:
+        """How long a foot stands that comes down then; over the seam of a loop as well."""
+        for a, b in windows:
+            if abs((lands - a + EDGE) % duration - EDGE) < EDGE:
+                over = windows[0][1] if b >= duration - EDGE and windows[0][0] <= EDGE else 0.0
+                return min(b, duration) - a + over
+        return 0.0
+
     def ahead(time: float, lands: float) -> tuple[float, float, float]:
+        # Where it is when it stands, rather than when its heel touches.
+        lands += STANDS * stance(lands)
         here, wait = root(time), lands - time if in_place else 0.0
-        if not in_place:
-            # Where it is when it stands, rather than when its heel touches.
-            lands += STANDS * next((b - a for a, b in windows if abs((lands - a) % duration) < EDGE), 0.0)
         if lands <= duration:
             there = at(travelled, lands)[:, 3]
         else:
@@ -170,12 +178,15 @@ def _inverse(m: Array) -> Array:
 
 
 def _joint_frames(bank: ClipBank, entry: int, joint: int) -> Array:
-    """A joint in model space in all frames of a clip `(T, 3, 4)`."""
+    """A joint in model space in all frames of a clip `(T, 3, 4)`, without its scale: soles are in metres, and a file in
+    centimetres scales its joints."""
     skeleton, size = bank.skeleton, bank.layout.size
     begin, frames = int(bank.start[entry]) // size, int(bank.frames[entry])
     rows = bank.rows.reshape(-1, size)[begin : begin + frames]
     pose = unpack_rows(np.ascontiguousarray(rows), len(skeleton), len(skeleton.morph_names))
-    return np.asarray(to_model(skeleton, pose)[:, joint], np.float64)
+    found = np.array(some_to_model(skeleton, pose, (joint,))[:, 0], np.float64)
+    found[:, :, :3] /= np.maximum(np.sqrt((found[:, :, :3] ** 2).sum(1, keepdims=True)), 1e-12)
+    return found
 
 
 def _told(clip: Clip, touch: str, leave: str) -> list[tuple[float, float]] | None:
@@ -198,26 +209,82 @@ def _told(clip: Clip, touch: str, leave: str) -> list[tuple[float, float]] | Non
     return sorted(found)
 
 
-def _seen(c: Compiler, entry: int, tip: int, speed: float, height: float) -> list[tuple[float, float]]:
-    """The windows in which the sole of a foot is low and slow, travel and all."""
+def _told_by_side(c: Compiler, clip: Clip, tip: int) -> list[tuple[float, float]] | None:
+    """The windows between the events that `Clip.with_contacts` writes, whatever the foot is called."""
+    for side, word in (("left_leg", "foot_l"), ("right_leg", "foot_r")):
+        if find_rig(c.skeleton).chains.get(side, ())[2:3] == (tip,):
+            return _told(clip, word, f"{word}_lift")
+    return None
+
+
+def say_that_feet_never_stand(c: Compiler, legs: Legs, path: str) -> None:
+    """Warns, once for a character, of clips that are played and walk in which no contact of a foot is told or seen."""
+    entries = {s.source.name: k for k, s in enumerate(c.bank.sampled, 1)}
+
+    def walks_unseen(clip: Clip) -> bool:
+        told = (
+            _told(clip, name, f"{name}_lift") or _told_by_side(c, clip, tip)
+            for tip, name in ((tip, c.skeleton.names[tip]) for tip in legs.tips)
+        )
+        if clip.additive or clip.duration <= 0 or any(w is not None for w in told):
+            return False
+        k = entries[clip.name]
+        points, times = _points(c, k, legs)
+        pace = np.linalg.norm(ground_velocity(points, times))
+        return bool(pace > PACE * points.leg / LEG and any(not _seen(c, k, legs, tip) for tip in legs.tips))
+
+    def said() -> bool:
+        names = [name for name in c.played if name in entries and walks_unseen(c.character.clips[name])]
+        if names:
+            listed = ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")
+            warn(
+                f"{path}: {listed}: no events tell when feet are down, and the motion does not show it: on steps feet "
+                "follow the ground below them and do not swing over it; add events: clip.with_contacts(height=, speed=)"
+            )
+        return True
+
+    derived(c.character, ("said that feet never stand", legs.joints, tuple(sorted(c.played))), said)
+
+
+def _seen(
+    c: Compiler, entry: int, legs: Legs, tip: int, speed: float | None = None, height: float | None = None
+) -> list[tuple[float, float]]:
+    """The windows in which the sole of a foot is low and slow, on the ground that passes under a clip that walks in
+    place."""
+    down = derived(
+        c.bank,
+        ("feet down", legs.joints, entry, speed, height),
+        partial(_down, c, entry, legs, speed, height),
+    )
+    edges = np.diff(np.concatenate([[False], down[:, legs.tips.index(tip)], [False]]).astype(np.int8))
+    at = np.flatnonzero(edges) / float(c.bank.rate[entry])
+    return list(zip(at[::2].tolist(), at[1::2].tolist()))
+
+
+def _down(c: Compiler, entry: int, legs: Legs, speed: float | None, height: float | None) -> Array:
+    """Which feet stand in the frames of a clip, `(T, F)` bool."""
+    points, times = _points(c, entry, legs)
+    return feet_down(points, times, height=height, speed=speed)
+
+
+def _points(c: Compiler, entry: int, legs: Legs) -> tuple[FeetPoints, Array]:
+    """Heels and balls of a clip, travel and all, and the times of its frames."""
     from marrow.animation.bank import ClipBank
 
-    bank = ClipBank.of(c.character)
-    foot = _joint_frames(bank, entry, tip)
-    frames = len(foot)
-    heel, ball, rest = sole_points(bank.skeleton, tip)
-    points = np.stack([elementary.dot(foot[:, :, :3], p) + foot[:, :, 3] for p in (heel, ball)], axis=1)
-    heights = points[..., 1] - [0.0, rest]
-    if frames < 2:
-        return [(0.0, float(bank.duration[entry]))] if heights.min() < height else []
-    now = np.arange(frames)
-    lower = heights.argmin(1)
-    moved = np.linalg.norm(points[now, lower] - points[np.maximum(now - 1, 0), lower], axis=-1)
-    moved[0] = np.linalg.norm(points[1, lower[0]] - points[0, lower[0]])
-    down = (heights.min(1) < height) & (moved * float(bank.rate[entry]) < speed)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], down, [False]]).astype(np.int8)))
-    rate = float(bank.rate[entry])
-    return [(a / rate, b / rate) for a, b in zip(edges[::2].tolist(), edges[1::2].tolist())]
+    bank, rest = ClipBank.of(c.character), c.skeleton.rest_model.astype(np.float64)
+    soles = [sole_points(c.skeleton, tip) for tip in legs.tips]
+    feet = [_joint_frames(bank, entry, tip) for tip in legs.tips]
+    place = [
+        [elementary.dot(foot[:, :, :3], p) + foot[:, :, 3] for p in (heel, ball)]
+        for foot, (heel, ball, _) in zip(feet, soles)
+    ]
+    leg = np.mean(
+        [np.linalg.norm(np.diff(rest[list(joints), :, 3], axis=0), axis=-1).sum() for joints in legs.joints]
+    )
+    points = FeetPoints(
+        np.moveaxis(np.array(place), 2, 0), np.array([[0.0, s[2]] for s in soles]), float(leg)
+    )
+    return points, np.arange(len(points.place)) / float(bank.rate[entry])
 
 
 def _curve(windows: list[tuple[float, float]], duration: float) -> tuple[list[float], list[float]]:

@@ -35,13 +35,20 @@ def _rows(bank: ClipBank) -> Array:
 
 def _model(bank: ClipBank, joints: Sequence[int]) -> tuple[Array, Array]:
     """Place `(T, 3)` and rotation `(T, 4)` in model space that a chain of joints leads to, in all frames."""
-    rows = _rows(bank)
+    rows, units = _rows(bank), _units(bank.skeleton, joints)
     place, turn = np.zeros((len(rows), 3)), quaternion.identity((len(rows),), np.float64)
-    for j in joints:
+    for j, unit in zip(joints, units):
         own = rows[:, :7, j].astype(np.float64)
-        place = place + quaternion.rotate(turn, own[:, 0:3])
+        place = place + quaternion.rotate(turn, own[:, 0:3] * unit)
         turn = quaternion.multiply(turn, quaternion.normalize(own[:, 3:7]))
     return place, turn
+
+
+def _units(skeleton: Skeleton, joints: Sequence[int]) -> list[float]:
+    """How long the unit is in which each joint of a chain is moved, and one more for what hangs on its end: armatures of
+    files in centimetres are scaled at rest."""
+    sizes = np.cumprod([1.0, *(float(skeleton.rest.scale[j].astype(np.float64).mean()) for j in joints)])
+    return [float(u) for u in np.where(np.abs(sizes) > 1e-9, sizes, 1.0)]
 
 
 def _travel(bank: ClipBank, joint: int, axes: Sequence[str], smooth: float = 0.0) -> tuple[Array, Array]:
@@ -51,9 +58,9 @@ def _travel(bank: ClipBank, joint: int, axes: Sequence[str], smooth: float = 0.0
     chain = [*reversed(skeleton.ancestors(joint)), joint]
     place, turn = _model(bank, chain)
     rest_place, rest_turn = np.zeros(3), quaternion.identity(dtype=np.float64)
-    for j in chain:
+    for j, unit in zip(chain, _units(skeleton, chain)):
         rest_place = rest_place + quaternion.rotate(
-            rest_turn, skeleton.rest.translation[j].astype(np.float64)
+            rest_turn, skeleton.rest.translation[j].astype(np.float64) * unit
         )
         rest_turn = quaternion.multiply(
             rest_turn, quaternion.normalize(skeleton.rest.rotation[j].astype(np.float64))
@@ -175,7 +182,8 @@ def in_place(character: Character, joint: int, axes: Sequence[str], smooth: floa
         back = quaternion.conjugate(facing)
         place, turn = quaternion.rotate(back, place - travel), quaternion.multiply(back, turn)
         up = quaternion.conjugate(parent_turn)
-        place, turn = quaternion.rotate(up, place - parent_place), quaternion.multiply(up, turn)
+        place = quaternion.rotate(up, place - parent_place) / _units(bank.skeleton, above)[-1]
+        turn = quaternion.multiply(up, turn)
         rows = aligned_zeros(bank.rows.shape)
         rows[:] = bank.rows
         changed = replace(bank, rows=rows)

@@ -25,8 +25,8 @@ FEWEST = 6
 @dataclass(frozen=True, eq=False)
 class Sole:
     """A foot: the joint of its toes (or the foot's own); `ball`, `forward` and `back` (the end of the heel) in the frame
-    of the foot, `front` (the tip of the toes) in that of the toes; heel and ankle behind the ball and toes ahead
-    of it, along the sole; half its width."""
+    of the foot but in metres, `front` (the tip of the toes) in that of the toes and in its units; heel and ankle
+    behind the ball and toes ahead of it, along the sole; half its width."""
 
     toes: int
     ball: Array
@@ -107,6 +107,11 @@ def _find_sole(character: Character, tip: int) -> Sole:
         _, rotation, _ = transform.decompose(rest[joint])
         return np.asarray(quaternion.rotate(quaternion.conjugate(rotation), point - rest[joint, :, 3]))
 
+    def in_joint(joint: int, point: Array) -> Array:
+        """In the units of the joint, which a file in centimetres scales."""
+        _, _, scale = transform.decompose(rest[joint])
+        return np.asarray(of_joint(joint, point) / np.where(np.abs(scale) > 1e-9, scale, 1.0))
+
     def on_sole(distance: float) -> Array:
         spot = ankle + forward * distance
         return np.array([spot[0], floor, spot[2]])
@@ -117,7 +122,7 @@ def _find_sole(character: Character, tip: int) -> Sole:
         of_joint(tip, ball if toes != tip else on_sole(middle)),
         np.asarray(quaternion.rotate(quaternion.conjugate(turn), forward)),
         of_joint(tip, on_sole(heel)),
-        of_joint(toes, on_sole(tip_end)),
+        in_joint(toes, on_sole(tip_end)),
         (behind, below, ahead),
         max(wide, least),
     )

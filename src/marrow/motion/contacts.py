@@ -28,6 +28,7 @@ __all__ = [
     "clip_contacts",
     "clip_points",
     "contact_events",
+    "feet_down",
     "feet_points",
     "feet_shape",
     "ground_velocity",
@@ -60,8 +61,8 @@ EDGE, LOOSE = 0.08, 2.0
 
 @dataclass(frozen=True, eq=False)
 class FeetPoints:
-    """Heel and ball of the left and the right foot: `place (T, 2, 2, 3)` as (frame, foot, heel or ball) in model space, and
-    their height over the ground at rest, `rest (2, 2)`. `leg` is the length of a leg."""
+    """Heel and ball of the left and the right foot, or of more: `place (T, 2, 2, 3)` as (frame, foot, heel or ball) in
+    model space, and their height over the ground at rest, `rest (2, 2)`. `leg` is the length of a leg."""
 
     place: Array
     rest: Array
@@ -156,7 +157,7 @@ def planted_frames(
         return found
     step = float(times[-1] - times[0]) / (len(times) - 1)
     gap, shortest = round(GAP / step), max(round(SHORTEST / step), 2)
-    for k in np.ndindex(2, 2):
+    for k in np.ndindex(*found.shape[1:]):
         column = found[(slice(None), *k)]
         for begin, end in windows(~column):
             if begin > 0 and end < len(column) and end - begin <= gap:
@@ -217,26 +218,42 @@ def contact_events(
         )
     times = frame_times(clip)
     points = on_moving_ground(clip_points(clip, times), times, height=height, speed=speed)
-    found = planted_frames(points, times, height=height, speed=speed)
-    begins, ends = range(1, len(times)), range(len(times))
-    cycle, rounds = len(times) - 1, _three_rounds(points)
-    if rounds is not None:
-        # A loop is seen from inside: a foot that is down at the seam came down before it, or there.
-        found = planted_frames(rounds, np.arange(3 * cycle + 1) * times[1], height=height, speed=speed)
-        begins = ends = range(cycle, 2 * cycle)
+    found, first = _planted_rounds(points, times, height, speed)
+    cycle = len(times) - 1
+    begins = ends = range(first, first + cycle) if first else range(len(times))
     words = {"left": "foot_l", "right": "foot_r"} | given
     events: list[Event] = []
     for k, side in enumerate(("left", "right")):
         down = found[:, k].any(axis=1)
         for begin, end in windows(np.asarray(down)):
-            if begin in begins:
-                events.append(Event(float(times[begin - ends[0]]), words[side]))
+            if begin in begins and begin > 0:
+                events.append(Event(float(times[begin - first]), words[side]))
             if end in ends:
-                events.append(Event(float(times[end - ends[0]]), f"{words[side]}_lift"))
+                events.append(Event(float(times[end - first]), f"{words[side]}_lift"))
     kept = tuple(
         e for e in clip.events if e.name not in {n for w in words.values() for n in (w, f"{w}_lift")}
     )
     return clip.replace(events=kept + tuple(events))
+
+
+def feet_down(
+    points: FeetPoints, times: Array, *, height: float | None = None, speed: float | None = None
+) -> Array:
+    """Which feet stand, `(T, F)` bool, of a body that may walk in place."""
+    points = on_moving_ground(points, times, height=height, speed=speed)
+    found, first = _planted_rounds(points, times, height, speed)
+    return np.asarray(found[first : first + len(times)].any(axis=-1))
+
+
+def _planted_rounds(
+    points: FeetPoints, times: Array, height: float | None, speed: float | None
+) -> tuple[Array, int]:
+    """`planted_frames`, and the first frame of the clip in it. A loop is seen from inside, in three rounds: a foot that
+    is down at the seam came down before it, or there."""
+    rounds, cycle = _three_rounds(points), len(times) - 1
+    if rounds is None:
+        return planted_frames(points, times, height=height, speed=speed), 0
+    return planted_frames(rounds, np.arange(3 * cycle + 1) * times[1], height=height, speed=speed), cycle
 
 
 def _three_rounds(points: FeetPoints) -> FeetPoints | None:
@@ -245,7 +262,7 @@ def _three_rounds(points: FeetPoints) -> FeetPoints | None:
     place = points.place
     if len(place) < 3:
         return None
-    start, end = (at.reshape(4, 3) for at in (place[0], place[-1]))
+    start, end = (at.reshape(-1, 3) for at in (place[0], place[-1]))
     middles = start.mean(axis=0), end.mean(axis=0)
     a, b = ((at - middle)[:, [0, 2]] @ [1.0, 1.0j] for at, middle in zip((start, end), middles))
     turn = complex(np.vdot(a, b))

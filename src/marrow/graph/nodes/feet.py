@@ -9,7 +9,7 @@ import numpy as np
 
 from marrow.errors import ValidationError
 from marrow.graph.compiled import FunctionEntry
-from marrow.graph.contacts import contact_columns, landing_columns
+from marrow.graph.contacts import contact_columns, landing_columns, say_that_feet_never_stand
 from marrow.graph.ground_probes import GroundEntry
 from marrow.graph.nodes.base import AnyNode, Names, Node, Value
 from marrow.graph.nodes.function import compile_function
@@ -157,9 +157,12 @@ class FootPlacement(Node, frozen=True):
         c.header()
         names = tuple(c.skeleton.names[tip] for tip in legs.tips)
         asked = GroundQuery(self.source, names, c.vectors + 3, 3 * self.step)
-        return compile_legs(
+        part = compile_legs(
             c, at, asked, self.weight, legs, GROUND, stretch=self.stretch, most_step=_metres(self.step, f"{path}.step"),
             settle=seconds(self.settle, f"{path}.settle"), steepest=math.tan(min(tilt, 1.5)),
             most_drop=_metres(self.drop, f"{path}.drop"), ease=seconds(self.ease, f"{path}.ease"), lean=self.lean,
             spine=find_spine(c, legs), pitches=has_legs_ahead(c, legs), landings=landing_columns(c, legs),
         )  # fmt: skip
+        if not c.standalone:
+            say_that_feet_never_stand(c, legs, path)
+        return part
