@@ -84,7 +84,7 @@ def test_a_hand_that_touches_is_on_the_skin_where_the_same_place_is_too_far(hero
 
 
 def test_a_contact_that_would_turn_an_arm_too_far_is_let_go_and_told(hero: mw.Character) -> None:
-    """Over a barrel with a radius of 30 cm the arm would turn by more than 30 degrees: it turns out of it as far as it may."""
+    """Over a barrel with a radius of 30 cm the arm would turn by more than 30 degrees: it turns as far as it may."""
     tool = Retargeter(hero, barrel(rigs.body(SAME, place=wider, root="root"), 0.3))
     clip = reached(hero.skeleton, {"l": BELLY})
     assert 5 < moved_arms(tool, clip) < 16

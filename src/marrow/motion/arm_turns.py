@@ -5,6 +5,7 @@ Arms that point elsewhere than the source's are seen sooner than a hand that mis
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,18 @@ PUSH = 0.2618
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """The way from a shoulder to its wrist, `reach (T, 3)`, and the lengths of the two bones."""
+    """An arm of joints `chain` in matrices `model (T, J, 3, 4)`, and the lengths of its two bones."""
 
-    reach: Array
+    model: Array
+    chain: tuple[int, ...]
     upper: float
     lower: float
+
+    @cached_property
+    def reach(self) -> Array:
+        """The way from the shoulder to the wrist, `(T, 3)`."""
+        shoulder, wrist = (self.model[:, self.chain[k], :, 3].astype(np.float64) for k in (0, 2))
+        return np.asarray(wrist - shoulder)
 
     def kept(self, move: Array) -> Array:
         """How much of a contact is kept that moves the wrist by `move (T, 3)`, from 0 to 1."""

@@ -48,8 +48,9 @@ HOLD = 12.0
 """How strongly hands are kept, against the directions of arms."""
 FIRM = 3.0
 """How much more firmly hands keep their height over the ground than feet do."""
-STRIDE, MORE = 0.04, 0.03
-"""Whether hands may touch anything is looked at so many seconds apart, with so much more room (as above)."""
+STRIDE, MORE, SLOWLY = 0.04, 0.03, 0.01
+"""Whether hands may touch anything is looked at so many seconds apart, with so much more room (as above); by the body,
+where they rest, with less."""
 AROUND = 0.5
 """Seconds before and after hands touch something that are solved with them."""
 TOO_FAR = "arms of this body would turn by more than 25 degrees to touch there"
@@ -132,10 +133,10 @@ def _anywhere(tool: Retargeter, motion: _Motion, world: Array, ground: float) ->
     size = tool.leg_t / LEG
     theirs, mine = _source_side(tool, motion.pose, world, ground), _target_side(tool, motion)
     far = np.linalg.norm(theirs.knuckles[:, 0] - theirs.knuckles[:, 1], axis=-1)
-    out = far < (MEET[1] + MORE) * size
+    out = far < (MEET[0] + MORE) * size
     out |= theirs.palms[..., 1].min(axis=1) < (HIGH + MORE) * size
     out |= (mine.palms[..., 1] - tool.skin().hand_reach).min(axis=1) < MORE * size
-    for side, limit in ((theirs, TOUCH[1] + MORE), (mine, FLESH + MORE)):
+    for side, limit in ((theirs, TOUCH[1] + SLOWLY), (mine, FLESH + SLOWLY)):
         for frames, shape in side.parts:
             if not frames.beside(side.palms, shape, limit * size).any():
                 continue
@@ -159,12 +160,10 @@ def _span(
     T, size, times = len(motion.times), tool.leg_t / LEG, motion.times
     theirs, mine = _source_side(tool, motion.pose, world, ground), _target_side(tool, motion)
     arms = [tool.map[f"{s}_arm"].target[:3] for s in SIDES]
-    back = -tool.rest_t.frame[:, 2]
-    limbs = [BentLimb(tool.target, arm, motion.body, motion.model, back) for arm in arms]
-    at = [motion.model[..., 3][:, list(arm)].astype(np.float64) for arm in arms]
+    few = motion.model[:: max(T // 64, 1)][..., 3]
     bones = np.stack(
-        [np.median(np.linalg.norm(np.diff(p[:: max(T // 64, 1)], axis=1), axis=-1), axis=0) for p in at]
-    )
+        [np.median(np.linalg.norm(np.diff(few[:, list(c)], axis=1), axis=-1), axis=0) for c in arms]
+    ).astype(np.float64)
     length = float(bones.sum() / 2)
     if length < 1e-6 * size:
         return [], 0
@@ -172,7 +171,7 @@ def _span(
     share = feet_share(motion.rise / tool.leg_t)[:, None]
     problem.step[...] *= share
     problem.near[...] *= share
-    reaching = [Arm(p[:, 2] - p[:, 0], *b) for p, b in zip(at, bones.tolist())]
+    reaching = [Arm(motion.model, c, *b) for c, b in zip(arms, bones.tolist())]
     lost = _on_body(problem, theirs, mine, times, size, length, reaching)
     _together(problem, tool, theirs, mine, length)
     for name in ("step", "near", "hold", "join"):
@@ -180,8 +179,10 @@ def _span(
     asks = (problem.hold > 0) | (problem.step > 0) | (problem.near > 0) | (problem.need > 0)
     if not (asks.any() or problem.join.any()):
         return [], lost
+    back = -tool.rest_t.frame[:, 2]
+    limbs = [BentLimb(tool.target, arm, motion.body, motion.model, back) for arm in arms]
     for k, limb in enumerate(limbs):
-        problem.leg[:, k], problem.bend[:, k] = (at[k][:, 2] - at[k][:, 0]) / length, limb.bend
+        problem.leg[:, k], problem.bend[:, k] = reaching[k].reach / length, limb.bend
     bones = np.maximum(bones.T / length, 1e-3).reshape(-1)
     moves = length * plant_moves(problem, bones, seconds, loops=whole and repeats(*points), hips=False)
     out = []
