@@ -11,6 +11,7 @@ import marrow as mw
 from marrow.math import affine
 from marrow.motion import Retargeter
 from marrow.motion.arm_turns import arm_turns
+from marrow.motion.hand_contacts import meeting
 
 BELLY = np.array([-0.02, 1.12, 0.095])
 """Where the wrist is of a hand on the belly."""
@@ -63,6 +64,14 @@ def test_hands_beside_each_other_do_not_meet(hero: mw.Character) -> None:
     tool = Retargeter(hero, rigs.body(SAME, place=broader, root="root"))
     clip = reached(hero.skeleton, {s: np.array([x, 1.2, 0.4]) for s, x in (("l", 0.05), ("r", -0.05))})
     assert moved_arms(tool, clip) < 0.1
+
+
+def test_hands_that_clap_between_two_frames_meet() -> None:
+    """14 cm apart: quick hands touched in between, slow ones turned back. All of the way to a touch counts."""
+    apart = np.array([0.4, 0.26, 0.2, 0.14, 0.19, 0.27, 0.4])
+    quick, slow = meeting(apart), meeting(0.14 + 0.05 * (apart - 0.14))
+    assert (quick[[1, 2, 3, 4, 5]] > 0).all() and quick[3] > 0.9 and not quick[[0, 6]].any()
+    assert not slow.any()
 
 
 def long_trunk(name: str, p: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ from marrow.motion.retarget_rotations import LocalTracks
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
 
-__all__ = ["keep_hands"]
+__all__ = ["TOO_FAR", "keep_hands", "meeting"]
 
 Array = NDArray[Any]
 SIDES = ("left", "right")
@@ -349,16 +349,24 @@ def _same_place(
     return here.point(high, angle, np.where(height > 1, far * radius / own, radius + over))
 
 
+def meeting(far: Array) -> Array:
+    """How much hands meet whose knuckles are `far (T,)` apart, from 0 to 1: while they come near, if they touch. A quick
+    clap may do so between two frames."""
+    meets = ease((MEET[1] - far) / (MEET[1] - MEET[0]))
+    steps = np.minimum(np.abs(np.diff(far)) / 2, MORE)
+    nearest = far - np.maximum(np.append(steps, 0.0), np.append(0.0, steps))
+    for begin, end in windows(meets > 0):
+        if nearest[begin:end].min() > MEET[0]:
+            meets[begin:end] = 0.0
+    return np.asarray(meets)
+
+
 def _together(problem: PlantProblem, tool: Retargeter, theirs: _Side, mine: _Side, length: float) -> None:
     """Hands that meet are as far apart as hands are thick, and further by as much as the source's are."""
     size = tool.leg_t / LEG
     apart, own = (side.knuckles[:, 0] - side.knuckles[:, 1] for side in (theirs, mine))
     far = np.linalg.norm(apart, axis=-1)
-    meets = ease((MEET[1] * size - far) / ((MEET[1] - MEET[0]) * size))
-    for begin, end in windows(meets > 0):
-        if meets[begin:end].max() < 1:
-            meets[begin:end] = 0.0
-    problem.join[:] = HOLD * meets
+    problem.join[:] = HOLD * meeting(far / size)
     thick_s = tool.hands_s.thick * tool.scale
     if not tool.hands_s.skin:  # as near as they get, where that is near
         thick_s = min(max(float(far.min()), 0.3 * thick_s), 2 * thick_s)
