@@ -36,8 +36,10 @@ SIDES = ("left", "right")
 FLESH = 0.02
 """How thick a hand is about its bones (metres, for a person's leg)."""
 MEET = (0.12, 0.28)
-"""Knuckles nearer than the first meet; from the second on they do not (metres, for a person's leg). What is in between
-counts only on the way to hands that meet."""
+"""Knuckles nearer than the first meet; from the second on they do not (metres, for a person's leg)."""
+MET = 0.16
+"""Those that never come so near do not meet. (Knuckles of rigs without fingers are guessed, and a quick clap is between two
+frames.)"""
 TOUCH, FAST = (0.025, 0.05), (0.2, 0.5)
 """Palms so near to the skin of trunk or head touch it, in the same way, unless they move along it so fast (m/s)."""
 STEADY = 0.15
@@ -133,7 +135,7 @@ def _anywhere(tool: Retargeter, motion: _Motion, world: Array, ground: float) ->
     size = tool.leg_t / LEG
     theirs, mine = _source_side(tool, motion.pose, world, ground), _target_side(tool, motion)
     far = np.linalg.norm(theirs.knuckles[:, 0] - theirs.knuckles[:, 1], axis=-1)
-    out = far < (MEET[0] + MORE) * size
+    out = far < (MET + MORE) * size
     out |= theirs.palms[..., 1].min(axis=1) < (HIGH + MORE) * size
     out |= (mine.palms[..., 1] - tool.skin().hand_reach).min(axis=1) < MORE * size
     for side, limit in ((theirs, TOUCH[1] + SLOWLY), (mine, FLESH + SLOWLY)):
@@ -350,13 +352,10 @@ def _same_place(
 
 
 def meeting(far: Array) -> Array:
-    """How much hands meet whose knuckles are `far (T,)` apart, from 0 to 1: while they come near, if they touch. A quick
-    clap may do so between two frames."""
+    """How much hands meet whose knuckles are `far (T,)` apart, from 0 to 1: while they come near, if they touch."""
     meets = ease((MEET[1] - far) / (MEET[1] - MEET[0]))
-    steps = np.minimum(np.abs(np.diff(far)) / 2, MORE)
-    nearest = far - np.maximum(np.append(steps, 0.0), np.append(0.0, steps))
     for begin, end in windows(meets > 0):
-        if nearest[begin:end].min() > MEET[0]:
+        if far[begin:end].min() > MET:
             meets[begin:end] = 0.0
     return np.asarray(meets)
 
