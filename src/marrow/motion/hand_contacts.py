@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import some_to_model
 from marrow.math import quaternion
 from marrow.model import Pose
+from marrow.motion.arm_turns import Arm
 from marrow.motion.body_lift import feet_share
 from marrow.motion.body_shape import AxisFrames, BodyShape, RoundShape, head_frames, trunk_frames
 from marrow.motion.contact_weights import ContactWeights
@@ -28,7 +29,7 @@ from marrow.motion.retarget_rotations import LocalTracks
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
 
-__all__ = ["keep_hands"]
+__all__ = ["TOO_FAR", "keep_hands", "meeting"]
 
 Array = NDArray[Any]
 SIDES = ("left", "right")
@@ -36,9 +37,12 @@ FLESH = 0.02
 """How thick a hand is about its bones (metres, for a person's leg)."""
 MEET = (0.12, 0.28)
 """Knuckles nearer than the first meet; from the second on they do not (metres, for a person's leg)."""
-TOUCH, FAST = (0.025, 0.05), (0.4, 1.0)
+MET = 0.16
+"""Those that never come so near do not meet. (Knuckles of rigs without fingers are guessed, and a quick clap is between two
+frames.)"""
+TOUCH, FAST = (0.025, 0.05), (0.2, 0.5)
 """Palms so near to the skin of trunk or head touch it, in the same way, unless they move along it so fast (m/s)."""
-STEADY = 0.1
+STEADY = 0.15
 """Seconds before and after in which they must not."""
 EDGE = 0.1
 """Over this share of its axis a trunk fades out at its ends."""
@@ -46,10 +50,12 @@ HOLD = 12.0
 """How strongly hands are kept, against the directions of arms."""
 FIRM = 3.0
 """How much more firmly hands keep their height over the ground than feet do."""
-STRIDE, MORE = 0.04, 0.03
-"""Whether hands may touch anything is looked at so many seconds apart, with so much more room (as above)."""
+STRIDE, MORE, SLOWLY = 0.04, 0.03, 0.01
+"""Whether hands may touch anything is looked at so many seconds apart, with so much more room (as above); by the body,
+where they rest, with less."""
 AROUND = 0.5
 """Seconds before and after hands touch something that are solved with them."""
+TOO_FAR = "arms of this body would turn by more than 25 degrees to touch there"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,25 +95,28 @@ def keep_hands(
     times: Array,
     weights: ContactWeights,
     moved: tuple[Array, Array],
-) -> bool:
+) -> float | None:
     """Changes `tracks`, which were `body` and, as matrices, `model` until hips `moved` (see `plant_feet`), so that hands of
-    the target are where those of the source are. False where an arm has no hand."""
+    the target are where those of the source are. Returns for how many seconds a hand that touches the body does not, since
+    its arm would turn too far; None where an arm has no hand."""
     arms = [tool.map[f"{s}_arm"] for s in SIDES]
     if min(len(c) for arm in arms for c in (arm.source, arm.target)) < 3:
-        return False
+        return None
     if not weights.hands:
-        return True
+        return 0.0
     T, motion = len(times), _Motion(pose, body, model, *moved, times)
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     every = max(int(STRIDE / seconds), 1)
     near = np.repeat(_anywhere(tool, motion.at(slice(None, None, every)), world, ground), every)[:T]
     if not near.any():
-        return True
+        return 0.0
     wide = max(round(AROUND / seconds), every)
     near = np.convolve(near, np.ones(2 * wide + 1), "same") > 0 if 2 * wide < T else np.ones(T, bool)
     whole = near.mean() > 0.6
+    lost = 0
     for begin, end in [(0, T)] if whole else windows(near):
-        found = _span(tool, motion.at(slice(begin, end)), world, ground, weights, seconds, whole)
+        found, missed = _span(tool, motion.at(slice(begin, end)), world, ground, weights, seconds, whole)
+        lost += missed
         for (joint, path), turns, fade in found:
             # Beyond a span arms are as they were.
             rise = ease((np.arange(end - begin) + 1) / wide)
@@ -118,7 +127,7 @@ def keep_hands(
                 tracks[joint, path].copy() if (joint, path) in tracks else body.rotation[:, joint]
             )
             tracks[joint, path][begin:end] = turns
-    return True
+    return lost * seconds
 
 
 def _anywhere(tool: Retargeter, motion: _Motion, world: Array, ground: float) -> Array:
@@ -126,10 +135,10 @@ def _anywhere(tool: Retargeter, motion: _Motion, world: Array, ground: float) ->
     size = tool.leg_t / LEG
     theirs, mine = _source_side(tool, motion.pose, world, ground), _target_side(tool, motion)
     far = np.linalg.norm(theirs.knuckles[:, 0] - theirs.knuckles[:, 1], axis=-1)
-    out = far < (MEET[1] + MORE) * size
+    out = far < (MET + MORE) * size
     out |= theirs.palms[..., 1].min(axis=1) < (HIGH + MORE) * size
     out |= (mine.palms[..., 1] - tool.skin().hand_reach).min(axis=1) < MORE * size
-    for side, limit in ((theirs, TOUCH[1] + MORE), (mine, FLESH + MORE)):
+    for side, limit in ((theirs, TOUCH[1] + SLOWLY), (mine, FLESH + SLOWLY)):
         for frames, shape in side.parts:
             if not frames.beside(side.palms, shape, limit * size).any():
                 continue
@@ -147,33 +156,35 @@ def _span(
     weights: ContactWeights,
     seconds: float,
     whole: bool,
-) -> list[tuple[tuple[int, int], Array, Array]]:
-    """The turns of the joints of both arms in some frames, and how much they hold, `(T,)`."""
+) -> tuple[list[tuple[tuple[int, int], Array, Array]], int]:
+    """The turns of the joints of both arms in some frames, and how much they hold, `(T,)`; and in how many a hand touches
+    that cannot."""
     T, size, times = len(motion.times), tool.leg_t / LEG, motion.times
     theirs, mine = _source_side(tool, motion.pose, world, ground), _target_side(tool, motion)
     arms = [tool.map[f"{s}_arm"].target[:3] for s in SIDES]
-    back = -tool.rest_t.frame[:, 2]
-    limbs = [BentLimb(tool.target, arm, motion.body, motion.model, back) for arm in arms]
-    at = [motion.model[..., 3][:, list(arm)].astype(np.float64) for arm in arms]
+    few = motion.model[:: max(T // 64, 1)][..., 3]
     bones = np.stack(
-        [np.median(np.linalg.norm(np.diff(p[:: max(T // 64, 1)], axis=1), axis=-1), axis=0) for p in at]
-    )
+        [np.median(np.linalg.norm(np.diff(few[:, list(c)], axis=1), axis=-1), axis=0) for c in arms]
+    ).astype(np.float64)
     length = float(bones.sum() / 2)
     if length < 1e-6 * size:
-        return []
+        return [], 0
     problem, points = _on_ground(tool, motion, theirs, mine, length)
     share = feet_share(motion.rise / tool.leg_t)[:, None]
     problem.step[...] *= share
     problem.near[...] *= share
-    _on_body(problem, theirs, mine, times, size, length)
+    reaching = [Arm(motion.model, c, *b) for c, b in zip(arms, bones.tolist())]
+    lost = _on_body(problem, theirs, mine, times, size, length, reaching)
     _together(problem, tool, theirs, mine, length)
     for name in ("step", "near", "hold", "join"):
         getattr(problem, name)[...] *= weights.hands
     asks = (problem.hold > 0) | (problem.step > 0) | (problem.near > 0) | (problem.need > 0)
     if not (asks.any() or problem.join.any()):
-        return []
+        return [], lost
+    back = -tool.rest_t.frame[:, 2]
+    limbs = [BentLimb(tool.target, arm, motion.body, motion.model, back) for arm in arms]
     for k, limb in enumerate(limbs):
-        problem.leg[:, k], problem.bend[:, k] = (at[k][:, 2] - at[k][:, 0]) / length, limb.bend
+        problem.leg[:, k], problem.bend[:, k] = reaching[k].reach / length, limb.bend
     bones = np.maximum(bones.T / length, 1e-3).reshape(-1)
     moves = length * plant_moves(problem, bones, seconds, loops=whole and repeats(*points), hips=False)
     out = []
@@ -182,7 +193,7 @@ def _span(
         if far.max() > 1e-6 * size:
             fade = (far > 1e-6 * size).astype(np.float64)
             out += [(key, turns, fade) for key, turns in limb.bent(moves, 3 + 3 * k).items()]
-    return out
+    return out, lost
 
 
 def _hands(hands: Array, offsets: Array) -> tuple[Array, Array]:
@@ -252,11 +263,20 @@ def _on_ground(
 
 
 def _on_body(
-    problem: PlantProblem, theirs: _Side, mine: _Side, times: Array, size: float, length: float
-) -> None:
-    """Palms on trunk and head are at the same place of the target's skin; none is deeper in it than in the source's."""
+    problem: PlantProblem,
+    theirs: _Side,
+    mine: _Side,
+    times: Array,
+    size: float,
+    length: float,
+    arms: list[Arm],
+) -> int:
+    """Palms on trunk and head are at the same place of the target's skin, or, where that turns an arm too far, as far over
+    the nearest; none is deeper in it than in the source's. Returns in how many frames a
+    palm cannot touch."""
     least = FLESH * size
-    for k in range(2):
+    lost = np.zeros(len(times), bool)
+    for k, arm in enumerate(arms):
         total = np.zeros(len(theirs.palms))
         shift = np.zeros((len(total), 3))
         strongest = np.zeros(len(total))
@@ -270,20 +290,27 @@ def _on_body(
                 weight *= ease((FAST[1] * size - _speed(there, seen_s, times)) / ((FAST[1] - FAST[0]) * size))
             if not shape_s.skin:  # it is only guessed how thick the body is: hands are outside
                 over_s = np.maximum(over_s, least)
-            for weights, to in (
-                (weight, _same_place(there, here, shape_s, shape_t, seen_s, over_s)),
-                (
-                    ease((np.minimum(over_s, least) - over_t) / least)
-                    * _within(shape_t, seen_t[0])
-                    * (weight < 1e-3),
-                    here.point(seen_t[0], seen_t[1], seen_t[2] + np.minimum(over_s, least) - over_t),
-                ),
-            ):
-                total += weights
-                shift += weights[:, None] * (to - mine.palms[:, k])
-                strongest = np.maximum(strongest, weights)
+            moves = []
+            if weight.any():
+                same = _same_place(there, here, shape_s, shape_t, seen_s, over_s) - mine.palms[:, k]
+                near = here.point(seen_t[0], seen_t[1], seen_t[2] + over_s - over_t) - mine.palms[:, k]
+                near += arm.kept(same)[:, None] * (same - near)
+                kept = arm.kept(near)
+                lost |= (weight > 0.5) & (kept < 0.5)
+                weight *= kept
+                moves.append((weight, near))
+            inside = np.minimum(over_s, least) - over_t
+            push = ease(inside / least) * _within(shape_t, seen_t[0]) * (1 - weight)
+            if push.any():
+                out = here.point(seen_t[0], seen_t[1], seen_t[2] + inside) - mine.palms[:, k]
+                moves.append((push, arm.pushed(out)))
+            for share, move in moves:
+                total += share
+                shift += share[:, None] * move
+                strongest = np.maximum(strongest, share)
         problem.place[:, k] = shift / np.maximum(total, 1e-9)[:, None] / length
         problem.hold[:, k] = HOLD * strongest
+    return int(lost.sum())
 
 
 def _over(frames: AxisFrames, shape: RoundShape, height: Array, angle: Array, far: Array) -> Array:
@@ -324,12 +351,21 @@ def _same_place(
     return here.point(high, angle, np.where(height > 1, far * radius / own, radius + over))
 
 
+def meeting(far: Array) -> Array:
+    """How much hands meet whose knuckles are `far (T,)` apart, from 0 to 1: while they come near, if they touch."""
+    meets = ease((MEET[1] - far) / (MEET[1] - MEET[0]))
+    for begin, end in windows(meets > 0):
+        if far[begin:end].min() > MET:
+            meets[begin:end] = 0.0
+    return np.asarray(meets)
+
+
 def _together(problem: PlantProblem, tool: Retargeter, theirs: _Side, mine: _Side, length: float) -> None:
     """Hands that meet are as far apart as hands are thick, and further by as much as the source's are."""
     size = tool.leg_t / LEG
     apart, own = (side.knuckles[:, 0] - side.knuckles[:, 1] for side in (theirs, mine))
     far = np.linalg.norm(apart, axis=-1)
-    problem.join[:] = HOLD * ease((MEET[1] * size - far) / ((MEET[1] - MEET[0]) * size))
+    problem.join[:] = HOLD * meeting(far / size)
     thick_s = tool.hands_s.thick * tool.scale
     if not tool.hands_s.skin:  # as near as they get, where that is near
         thick_s = min(max(float(far.min()), 0.3 * thick_s), 2 * thick_s)

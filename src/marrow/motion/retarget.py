@@ -33,7 +33,7 @@ from marrow.motion.faces import face_for, with_face
 from marrow.motion.fit_cache import recall, remember
 from marrow.motion.foot_ik import plant_feet
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
-from marrow.motion.hand_contacts import keep_hands
+from marrow.motion.hand_contacts import TOO_FAR, keep_hands
 from marrow.motion.ik_joints import follow_limbs
 from marrow.motion.joint_scale import scales_change, transfer_scale, whole_body
 from marrow.motion.limbs import dense
@@ -329,9 +329,16 @@ class Retargeter(Fit):
                 body = dense(self.target, tracks, len(times))
                 work = self, pose, world, ground, body, to_model(self.target, body), tracks, times, weights
                 moved = plant_feet(*work) if planted else (np.zeros((len(times), 3)), np.zeros(len(times)))
-                if kept and not keep_hands(*work, moved) and hands is True:
+                missed = keep_hands(*work, moved) if kept else 0.0
+                if missed is None and hands is True:
                     self._lines.add(
                         "warning", "hands", "an arm has no hand here or there: hands are not kept"
+                    )
+                elif missed:
+                    self._lines.add(
+                        "info",
+                        f"clip {clip.name!r}",
+                        f"hands on the body for {missed:.1f} s are let go: {TOO_FAR}",
                     )
             finish_chains(self, settings.chains, len(times), tracks)
             tracks |= self._twists(tracks)

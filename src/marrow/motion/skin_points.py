@@ -19,6 +19,7 @@ __all__ = [
     "BodySkin",
     "SkinGroup",
     "SkinPoints",
+    "bare_hand",
     "find_body_skin",
     "find_skin",
     "skinned_joints",
@@ -34,6 +35,9 @@ WAYS = 48
 TRUNK = ("hips", "pelvis", "spine", "head")
 KNEE = 0.5
 """The skin of a knee reaches so far from it, by the length of the shin."""
+
+FAR_HAND = 2.0
+"""No hand reaches further from its wrist, in forearms: claws and large gloves do not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +138,10 @@ def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chai
         body.append(points(lower, np.concatenate(near) if near else None))
     wrists = [arm[2] for side in ("left", "right") if len(arm := chains[f"{side}_arm"]) >= 3]
     hands = tuple(
-        tuple(points(j, found.get(j)) for j in skeleton.descendants(wrist).tolist() if j in found)
-        or (points(wrist, None),)
-        for wrist in wrists
+        tuple(points(j, found[j]) for j in bare_hand(character, skeleton, chains, side))
+        or (points(chains[f"{side}_arm"][2], None),)
+        for side in ("left", "right")
+        if len(chains[f"{side}_arm"]) >= 3
     )
     reach = 0.0
     for wrist, hand in zip(wrists, hands):
@@ -181,6 +186,29 @@ def hand_joints(skeleton: Skeleton, chains: Chains, side: str) -> list[int]:
     tips = [j for finger in FINGERS for j in known.get(f"{side}_{finger}", ())]
     between = {k for j in tips for k in skeleton.ancestors(j) if hand in skeleton.ancestors(k)}
     return [hand, *sorted(between | set(tips))]
+
+
+def bare_hand(character: Character | None, skeleton: Skeleton, chains: Chains, side: str) -> list[int]:
+    """The joints that carry the skin of a hand. A mesh that only joints beyond the hand carry is held, if they are no
+    fingers, and so is what reaches very far: a sword in the ground must not turn an arm."""
+    if character is None:
+        return []
+    rest = skeleton.rest_model.astype(np.float64)
+    arm = chains[f"{side}_arm"][:3]
+    at, own = rest[arm[2], :, 3], set(hand_joints(skeleton, chains, side))
+    far = FAR_HAND * float(np.linalg.norm(at - rest[arm[1], :, 3]))
+    grown: set[int] = set()
+    for mesh in character.meshes:
+        used = set(mesh.joint_list[np.unique(mesh.joints[mesh.weights > 0])].tolist())
+        grown |= used if used & (own | set(arm)) else set()
+    out = []
+    found = _by_joint(character)
+    for j in skeleton.descendants(arm[2]).tolist():
+        if j in found and j in own | grown:
+            places = found[j] @ rest[j, :, :3].T + rest[j, :, 3]
+            if j in own or float(np.linalg.norm(places - at, axis=1).max()) <= far:
+                out.append(j)
+    return out
 
 
 def _by_joint(character: Character | None) -> dict[int, Array]:
