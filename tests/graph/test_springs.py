@@ -329,3 +329,33 @@ def test_a_crowd_on_the_gpu_says_that_it_has_no_springs():
 
     with pytest.raises(ValidationError, match="springs=False"):
         gpu.Crowd(mw.Animator(avatar(), count=2))
+
+
+def test_springs_in_another_unit_swing_as_far():
+    """In centimetres all speeds are a hundred times as large, also those that the file leaves out (a stiffness of 1)."""
+    who = avatar(sway)
+    said = copy.deepcopy(dict(who.vrm))
+    for joint in said["springBone"]["springs"][0]["joints"]:
+        joint.pop("stiffness", None)
+        joint["gravityPower"] = 0.3
+    who = who.replace(vrm=said)
+    turns = []
+    for one in (who, who.converted("unreal")):
+        animator = mw.Animator(one, Graph(ClipNode("move", loop=False)))
+        for _ in range(40):
+            animator.update(1 / 60)
+        turns.append(quaternion.angle(animator.pose.rotation, one.skeleton.rest.rotation))
+    assert turns[0].max() > 0.1
+    np.testing.assert_allclose(*turns, atol=1e-3)
+
+
+def test_a_rig_in_centimetres_that_walks_is_not_put_elsewhere():
+    who, turns = avatar(), []
+    for one, metre in ((who, 1.0), (who.converted("unreal"), 100.0)):
+        animator = mw.Animator(one)
+        for k in range(30):
+            animator.root.set([metre * 2.0 * k / 60, 0, 0])
+            animator.update(1 / 60)
+        turns.append(quaternion.angle(animator.pose.rotation, one.skeleton.rest.rotation))
+    assert turns[0].max() > 0.2
+    np.testing.assert_allclose(*turns, atol=1e-3)

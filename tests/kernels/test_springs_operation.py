@@ -72,6 +72,7 @@ class Swing:
         )
         self.memory = np.zeros((1, self.plan.kept), np.float32)
         self.springs = SpringUpdate(list(self.plan.joints), list(self.plan.colliders), body=0)
+        self.springs.size = self.plan.fields["size"]
         self.springs.axes, self.springs.wind = (
             quaternion.to_matrix(unit(rng.normal(size=4))),
             rng.normal(size=3),

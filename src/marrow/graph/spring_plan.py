@@ -25,6 +25,9 @@ UNTOUCHED = -1e30
 SHORTEST = 1e-6
 """Metres: a joint whose tail is nearer has no direction, and does not swing."""
 
+SMALL, LARGE = 0.3, 3.0
+"""How large rigs in metres are."""
+
 
 @dataclass(frozen=True, eq=False)
 class SpringPlan:
@@ -201,6 +204,7 @@ def _packed(layout: _Layout, blocks: list[list[int]], body: int, dropped: tuple[
         "inputs": inputs,
         "body": ordered.index(body) if body >= 0 else -1,
         "frames": len(ordered),
+        "size": _size(layout.skeleton),
         "colliders": len(colliders),
         "frame": [(j, slot[parents[j]] if parents[j] >= 0 else -1, ready(j)) for j in ordered],
         "collider": [(slot[c.joint], int(c.plane), ready(c.joint)) for c in colliders],
@@ -231,6 +235,12 @@ def _packed(layout: _Layout, blocks: list[list[int]], body: int, dropped: tuple[
         int(kept_size(len(blocks), inputs, len(colliders))),  # type: ignore[no-untyped-call]
         dropped,
     )
+
+
+def _size(skeleton: Skeleton) -> float:
+    """How large a metre is to a rig: 1, unless it is too large or too small to be in metres."""
+    extent = float(np.ptp(skeleton.rest_model[:, :, 3], axis=0).max(initial=0.0))
+    return extent / min(max(extent, SMALL), LARGE) if extent > 0 else 1.0
 
 
 def _constants(s: SwingingJoint) -> list[float]:

@@ -12,7 +12,8 @@ __all__ = ["turned"]
 Array = NDArray[Any]
 _POINTS = ("offset", "tail", "offsetFromHeadBone")
 _DIRECTIONS = ("gravityDir", "normal")
-_LENGTHS = ("radius", "hitRadius", "end")
+_LENGTHS = ("radius", "hitRadius", "end", "stiffness", "gravityPower")
+"""Lengths, and speeds of springs in metres a second."""
 _AXES = ("aimAxis", "rollAxis")
 
 
@@ -32,9 +33,23 @@ def turned(vrm: Any, C: Array, s: float) -> Any:
             out[key] = value * s
         elif key in _AXES and isinstance(value, str):
             out[key] = _axis(value, C)
+        elif key == "joints" and isinstance(value, list):
+            out[key] = [turned(_spring_joint(item, C, s), C, s) for item in value]
         else:
             out[key] = turned(value, C, s)
     return out
+
+
+def _spring_joint(joint: Any, C: Array, s: float) -> Any:
+    """A joint of a spring with what VRM takes it to say where it is silent, if that is something else in the new space."""
+    silent: dict[str, Any] = {} if s == 1.0 else {"stiffness": 1.0}
+    if not np.array_equal(C[:, 1], (0.0, 1.0, 0.0)):
+        silent["gravityDir"] = [0.0, -1.0, 0.0]
+    return (
+        {**joint, **{key: v for key, v in silent.items() if key not in joint}}
+        if isinstance(joint, dict)
+        else joint
+    )
 
 
 def _is_vector(value: Any) -> bool:

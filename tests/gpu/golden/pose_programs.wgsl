@@ -535,7 +535,7 @@ fn sound_springs(n: i32, at: i32) -> bool {
   let c_1 = at;
   let c_2 = program[batch.ints + at];
   let f = program[batch.ints + at];
-  if (f < 0 || f > batch.floats_count) {
+  if (f < 0 || f + 1 > batch.floats_count) {
     return false;
   }
   if (program[batch.ints + c_1 + 2] < 1 || program[batch.ints + c_1 + 2] > batch.joints) {
@@ -544,7 +544,7 @@ fn sound_springs(n: i32, at: i32) -> bool {
   if (at + 12 + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 5] + 3 * program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
     return false;
   }
-  if (f + 256 * program[batch.ints + c_1 + 2] + 8 * program[batch.ints + c_1 + 6] + 16 * program[batch.ints + c_1 + 7] > batch.floats_count) {
+  if (f + 1 + 256 * program[batch.ints + c_1 + 2] + 8 * program[batch.ints + c_1 + 6] + 16 * program[batch.ints + c_1 + 7] > batch.floats_count) {
     return false;
   }
   if (!has_memory(n, program[batch.ints + c_1 + 9], set_memory(c_1, c_2))) {

@@ -47,8 +47,8 @@ __all__ = ["SPRINGS", "SPRING_SET", "WORLD_VECTORS", "kept_size"]
 WORLD_VECTORS = 12
 """The axes of the world and the wind, in model space."""
 BLOCK_STATE, BLOCK_CONSTANTS = 96, 256
-SINGLE = 11
-"""Whole numbers of the constants that there is one of."""
+SINGLE, SINGLE_FLOATS = 11, 1
+"""Whole numbers of the constants that there is one of, and floats."""
 HEAD = 16
 """Where in a half of what is kept the tails begin."""
 FRAME = 8
@@ -139,6 +139,7 @@ SPRING_SET = Constants(
     memory=memory("what is kept", set_memory),
     header=column("the header of the instance", HEADER),
     vectors=column("the axes of the world and the wind, in model space", WORLD_VECTORS),
+    size=number("how large its metre is: 100 for a rig in centimetres"),
     lane_joint=_wholes("joints (below zero: none)", 16, "blocks"),
     lane_slot=_wholes("their slots", 16, "blocks"),
     lane_parent=_wholes("the slots they hang on (below zero: model space)", 16, "blocks"),
@@ -305,7 +306,7 @@ def solve(work, n, top, at, state, room, part, keeps, last, weight):
     floats, hangs, ints, centers = work.floats, work.local, work.ints, FRAME * work.Jp
     blocks, frames, colliders, world = springs.blocks, springs.frames, springs.colliders, springs.vectors
     # Fields lie one behind the other (`SPRING_SET`): read so they cost less.
-    lane, constants = at + 1 + SINGLE, ints[at]
+    lane, constants = at + 1 + SINGLE, ints[at] + SINGLE_FLOATS
     lists = lane + 64 * blocks
     touched = lists + 3 * (blocks + frames)
     hits = touched + 3 * colliders
@@ -368,17 +369,17 @@ def solve(work, n, top, at, state, room, part, keeps, last, weight):
         scatter(work, top, joints, places, last, weight)
 
 
-def gone_along(vectors, header, dt):
+def gone_along(vectors, header, dt, size):
     """Whether an instance went or turned too far to have walked."""
     t, w = (vectors[header + 2], vectors[header + 3], vectors[header + 4]), abs(vectors[header + 8])
-    most = JUMP + FAST * dt
+    most = size * (JUMP + FAST * dt)
     if not t[0] * t[0] + t[1] * t[1] + t[2] * t[2] <= most * most:
         return True
     # The angle of a turn is at least four times the sine of a quarter of it.
     return 2.0 * math.sqrt(max(2.0 - 2.0 * w, 0.0)) > SPIN + FASTEST_SPIN * dt
 
 
-def cut_to(kept, was, now, shift, turn, dt):
+def cut_to(kept, was, now, shift, turn, dt, size):
     """How model space moved, as a shift and a turn, with a body that was cut to where it is: as if it had gone on from where it was. `was` is
     its frame before, `now` the one of this update."""
     p, q, v = frame_place(kept, was), frame_rotation(kept, was), frame_place(kept, was + 8)
@@ -387,7 +388,7 @@ def cut_to(kept, was, now, shift, turn, dt):
     to = (to[0] + shift[0], to[1] + shift[1], to[2] + shift[2])
     here, r = frame_place(kept, now), frame_rotation(kept, now)
     x, y, z = here[0] - to[0], here[1] - to[1], here[2] - to[2]
-    w, most = abs(q[0] * r[0] + q[1] * r[1] + q[2] * r[2] + q[3] * r[3]), CUT + QUICK * dt
+    w, most = abs(q[0] * r[0] + q[1] * r[1] + q[2] * r[2] + q[3] * r[3]), size * (CUT + QUICK * dt)
     spun = 2.0 * math.sqrt(max(2.0 - 2.0 * w, 0.0)) > CUT_TURN + QUICK_TURN * dt
     if x * x + y * y + z * z > most * most or spun:
         more = multiplied(r, (-q[0], -q[1], -q[2], q[3]))
@@ -437,14 +438,14 @@ def run_springs(work, n, top, at, time, weight):
         solve(work, n, top, at, new + HEAD, room, -1.0, True, True, weight)
         return
     dt, before, earlier = max(vectors[header + 1], 0.0), kept[old + 1], kept[old + 2]
-    carried = gone_along(vectors, header, dt)
+    carried = gone_along(vectors, header, dt, springs.size)
     shift, turn = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
     if not carried:
         shift = (vectors[header + 2], vectors[header + 3], vectors[header + 4])
         turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
     if springs.body >= 0:
         body = INPUT * springs.body
-        shift, turn = cut_to(kept, old + inputs + body, here + body, shift, turn, dt)
+        shift, turn = cut_to(kept, old + inputs + body, here + body, shift, turn, dt, springs.size)
     put_frame(kept, moves, shift, turn, 1.0)
     for b in range(blocks):
         move_tails.each(
@@ -455,7 +456,7 @@ def run_springs(work, n, top, at, time, weight):
             old + HEAD + BLOCK_STATE * b,
             new + HEAD + BLOCK_STATE * b,
             work.floats,
-            work.ints[at] + BLOCK_CONSTANTS * b,
+            work.ints[at] + SINGLE_FLOATS + BLOCK_CONSTANTS * b,
             moves,
             kept,
         )

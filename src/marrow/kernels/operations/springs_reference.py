@@ -56,7 +56,7 @@ class SwingingJoint:
 class SpringUpdate:
     """The springs of an instance in one update: what swings, in the order in which it is solved, seconds since the update before, how
     model space moved since, ticks since then and the part of the next, axes of the world (rows) and wind in model space; `body` is the
-    joint that the body travels with (-1: none)."""
+    joint that the body travels with (-1: none), `size` how large a metre is."""
 
     joints: list[SwingingJoint]
     colliders: list[TouchedCollider]
@@ -68,6 +68,7 @@ class SpringUpdate:
     axes: Array = field(default_factory=lambda: np.eye(3))
     wind: Array = field(default_factory=lambda: np.zeros(3))
     body: int = -1
+    size: float = 1.0
 
 
 def _inner(frame: Frame, local: Frame) -> Frame:
@@ -206,7 +207,10 @@ def _cut_to(
         speed = (was[:3] - past[1][1][springs.body][:3]) / (past[1][0] - past[0][0])
     to, q, _ = _inner(move, (was[:3] + dt * speed, was[3:7], 1.0))
     spun = 2 * np.sqrt(max(2 - 2 * abs(float(q @ now[1])), 0.0))
-    if np.linalg.norm(now[0] - to) <= CUT + QUICK * dt and spun <= CUT_TURN + QUICK_TURN * dt:
+    if (
+        np.linalg.norm(now[0] - to) <= springs.size * (CUT + QUICK * dt)
+        and spun <= CUT_TURN + QUICK_TURN * dt
+    ):
         return move
     more = quaternion.multiply(now[1], quaternion.conjugate(q))
     return _inner((now[0] - quaternion.rotate(more, to), more, 1.0), move)
