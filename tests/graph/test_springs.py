@@ -287,10 +287,3 @@ def test_a_damaged_file_swings_as_far_as_it_can():
         animator.update(1 / 60)
     (plan,) = animator.evaluation.compiled.springs.values()
     assert [s.joint for s in plan.joints] == [2] and np.isfinite(animator.pose.rotation).all()
-
-
-def test_a_crowd_on_the_gpu_says_that_it_has_no_springs():
-    from marrow import gpu
-
-    with pytest.raises(ValidationError, match="springs=False"):
-        gpu.Crowd(mw.Animator(avatar(), count=2))
