@@ -8,6 +8,7 @@ import pytest
 import marrow as mw
 from marrow.graph import (
     Additive,
+    CombineMorphs,
     FootLock,
     FootPlacement,
     FullBodyIK,
@@ -16,6 +17,7 @@ from marrow.graph import (
     IKEffector,
     JointOverride,
     LayerBlend,
+    PoseDriver,
     Slot,
     State,
     StateMachine,
@@ -32,12 +34,14 @@ HERO = mw.Character(BONES, clips=[CLIP])
 
 NODES = {
     Additive: ({"base": "nod", "addition": "nod"}, "joints"),
+    CombineMorphs: ({"source": "nod", "morph": "smile"}, "inputs"),
     FootLock: ({"source": "nod"}, "feet"),
     FootPlacement: ({"source": "nod"}, "feet"),
     FullBodyIK: ({"source": "nod", "effectors": (IKEffector("head"),)}, "joints"),
     Function: ({"source": "nod", "function": "f"}, "parameters"),
     JointOverride: ({"source": "nod", "name": "n"}, "joints"),
     LayerBlend: ({"base": "nod", "overlay": "nod"}, "joints morphs"),
+    PoseDriver: ({"source": "nod", "examples": ()}, "joints"),
     Slot: ({"source": "nod", "name": "n"}, "joints morphs"),
     StateMachine: ({"states": {"a": State("nod")}}, "conduits"),
     StrideWarp: ({"source": "nod", "scale": 1.0}, "feet"),

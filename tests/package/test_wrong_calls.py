@@ -199,6 +199,7 @@ def test_the_whole_surface_is_called():
         "save",
     }
     elsewhere |= {
+        "faces",  # tests/motion/test_faces.py
         "ik",  # tests/ik/test_wrong_ik.py
         "motion",
         "BoneMap",

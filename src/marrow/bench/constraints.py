@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from marrow.bench.harness import Contest
+from marrow.bench.harness import Contest, added
 from marrow.graph import (
     AimAt,
     Animator,
+    AnyNode,
     Constrain,
     Constraint,
     CopyTransform,
@@ -19,6 +20,7 @@ from marrow.graph import (
     KeepDistance,
     LimitTransform,
     PoleTo,
+    PoseDriver,
     PoseNode,
     ReachChain,
     SplineChain,
@@ -28,7 +30,7 @@ from marrow.samples import mannequin
 
 __all__ = ["contests"]
 
-CROWD, GOAL = 1000, 60e-9
+CROWD, GOAL, DRIVER_GOAL = 1000, 60e-9, 200e-9
 FINGERS = [
     f"{name}_{k:02}_{side}"
     for side in "lr"
@@ -39,25 +41,41 @@ FINGERS = [
 
 
 def contests() -> list[Contest]:
-    """24 constraints on the fingers of 1,000 mannequins: poses with them, all that poses cost included, for each
-    constraint."""
+    """24 constraints on the fingers of 1,000 mannequins: what each adds to the poses; and what a driver adds."""
     avatar = Contest(
         "what VRM has: roll, rotation and aim, a third each", "constraint", CROWD * len(FINGERS), goal=GOAL
     )
-    avatar.entries["marrow"] = posed([KINDS[k % 3](k) for k in range(len(FINGERS))])
+    avatar.entries["marrow"] = constrained([KINDS[k % 3](k) for k in range(len(FINGERS))])
     several = Contest("by what they do", "constraint", CROWD * len(FINGERS))
     for name, make in ROWS.items():
-        several.entries[name] = posed([make(k) for k in range(len(FINGERS))])
+        several.entries[name] = constrained([make(k) for k in range(len(FINGERS))])
     chains = Contest("chains of three joints", "constraint", CROWD * 2)
     for name, chain in CHAINS.items():
-        chains.entries[name] = posed([chain(side) for side in "lr"])
-    return [avatar, several, chains]
+        chains.entries[name] = constrained([chain(side) for side in "lr"])
+    driver = Contest("PoseDriver with 8 examples of an arm", "character", CROWD, goal=DRIVER_GOAL)
+    driver.entries["marrow"] = added(posed(PoseNode("walk", 0.3)), posed(driven()))
+    return [avatar, several, chains, driver]
 
 
-def posed(constraints: Sequence[Constraint]) -> Callable[[], object]:
-    """Poses of the crowd with these constraints, from the pose programs on, on one thread."""
-    graph = Graph(Constrain(PoseNode("walk", 0.3), tuple(constraints)))  # type: ignore[arg-type]
-    crowd = Animator(mannequin(), graph, count=CROWD, threads=1)
+def constrained(constraints: Sequence[Constraint]) -> Callable[[], object]:
+    """What these constraints add to the poses of the crowd."""
+    pose = PoseNode("walk", 0.3)
+    return added(posed(pose), posed(Constrain(pose, tuple(constraints))))  # type: ignore[arg-type]
+
+
+def driven() -> PoseDriver:
+    """A collar bone that follows how the upper arm is turned."""
+    hero = mannequin()
+    examples = hero.clips["walk"].sample(np.linspace(0.0, 0.9, 8))
+    return PoseDriver.from_examples(
+        PoseNode("walk", 0.3), hero.skeleton, examples, joints="@left_upper_arm", helpers="@left_shoulder",
+        regularization=1e-3,
+    )  # fmt: skip
+
+
+def posed(root: AnyNode) -> Callable[[], object]:
+    """Poses of the crowd, from the pose programs on, on one thread."""
+    crowd = Animator(mannequin(), Graph(root), count=CROWD, threads=1)
     crowd.update(1 / 60)
     runtime = crowd._runtime
     rows = np.empty((CROWD, crowd.evaluation.compiled.bank.layout.size), np.float32)

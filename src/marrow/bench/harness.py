@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -19,6 +20,10 @@ class Result:
     best: float
     median: float
     runs: int
+
+
+PAIRS = 10
+"""Calls of each of two that are compared by `added`."""
 
 
 @dataclass
@@ -61,3 +66,19 @@ class Contest:
             Result(name, min(t) * scale[name], statistics.median(t) * scale[name], len(t))
             for name, t in times.items()
         ]
+
+
+def added(plain: Callable[[], object], more: Callable[[], object]) -> Callable[[], object]:
+    """How much longer one of two takes: the best of `PAIRS` calls of each, in turn."""
+
+    def run() -> object:
+        best = [math.inf, math.inf]
+        for _ in range(PAIRS):
+            for k, call in enumerate((plain, more)):
+                begun = time.process_time()
+                call()
+                best[k] = min(best[k], time.process_time() - begun)
+        run.seconds = best[1] - best[0]  # type: ignore[attr-defined]
+        return None
+
+    return run

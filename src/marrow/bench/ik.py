@@ -3,7 +3,6 @@ they are installed; and what feet on the ground add to an update."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.bench.ground import HALF, terrain
-from marrow.bench.harness import Contest
+from marrow.bench.harness import Contest, added
 from marrow.bench.ik_rivals import CROWD, EFFECTORS, STEPS, mink_frames, pinocchio_frames
 from marrow.graph import (
     Animator,
@@ -35,7 +34,6 @@ __all__ = ["contests", "reaching_crowd"]
 Array = NDArray[Any]
 WHOLE, AGAINST_MINK, AGAINST_OTHERS = 8e-6, 1 / 50, 1 / 20
 FEET, FEET_ON_MESH = 2e-6, 5e-6
-PAIRS = 10
 
 
 def contests() -> list[Contest]:
@@ -146,22 +144,6 @@ def walking(ground: Any) -> Callable[[], object]:
     def run() -> object:
         crowd.update(1 / 600)
         return crowd.matrices
-
-    return run
-
-
-def added(plain: Callable[[], object], more: Callable[[], object]) -> Callable[[], object]:
-    """How much longer one of two takes: the best of `PAIRS` calls of each, in turn."""
-
-    def run() -> object:
-        best = [np.inf, np.inf]
-        for _ in range(PAIRS):
-            for k, call in enumerate((plain, more)):
-                begun = time.process_time()
-                call()
-                best[k] = min(best[k], time.process_time() - begun)
-        run.seconds = best[1] - best[0]  # type: ignore[attr-defined]
-        return None
 
     return run
 

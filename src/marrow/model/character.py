@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from marrow.cached import cached_property
 from marrow.errors import UnknownNameError, ValidationError
@@ -400,6 +400,22 @@ class Character(Asset):
         """What told where it looks (`"its left and right, its toes"`), or why nothing did."""
         told: str = _late.function("motion.facing", "find_facing")(self).told
         return told
+
+    def with_joint(
+        self,
+        name: str,
+        parent: str | int,
+        *,
+        translation: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+        follow: str | int | None = None,
+    ) -> Character:
+        """The character with a virtual joint: one more, behind the others, below `parent`, resting where `translation` and
+        `rotation` say. With `follow` it rests where that joint does and keeps there, whatever both limbs do (a
+        constraint of the character): the left hand as the right one sees it, for targets in its frame."""
+        from marrow.model.virtual_joints import with_joint
+
+        return with_joint(self, name, parent, translation=translation, rotation=rotation, follow=follow)
 
     def with_clips(self, *clips: Clip | Iterable[Clip]) -> Character:
         """The character with these clips too, one by one or as a list; one of a name that is there takes its place."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from marrow.model import Pose
 from marrow.motion.contacts import LEG, windows
-from marrow.skinning import skin
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -143,6 +142,8 @@ def _lost_contacts(lowest: Array, stands: Array, times: Array, high: float) -> d
 def _depth(tool: Retargeter, pose: Pose, at: Array) -> Array:
     """How deep the skin is under the ground, `(T,)`: looked at in the frames whose joints are the lowest. What is lower at
     rest may be as low again."""
+    from marrow.skinning import skin
+
     out, character = np.zeros(len(at)), tool.target_character
     body = tool.target.descendants(tool.map["hips"].target[0])
     low = at[:, body, 1].min(axis=1)

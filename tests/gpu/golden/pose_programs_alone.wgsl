@@ -3446,15 +3446,6 @@ fn radial_value(kernel: i32, squared: real) -> real {
   }
   return t2;
 }
-fn function_of(top: i32, d_1: i32, d_2: i32, e: i32) -> real {
-  var total: real = 0.0;
-  let t1 = program[batch.ints + d_1 + 1];
-  for (var s = 0; s < t1; s++) {
-    let here = looked_at(local_rotation(top, program[batch.ints + d_1 + s + 12]), program[batch.ints + d_1 + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + s * 3 + 3]))), vec4<real>(real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 3])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + s * 4 + 4]))));
-    total = total + squared_chord(here, vec4<real>(real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 3])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + s) * 4 + 4]))), program[batch.ints + d_1 + 8]);
-  }
-  return radial_value(program[batch.ints + d_1 + 9], total / (real(bitcast<f32>(program[batch.floats + d_2])) * real(bitcast<f32>(program[batch.floats + d_2]))));
-}
 fn output_of(d_1: i32, d_2: i32, kept_at: i32, k: i32) -> real {
   var value: real = 0.0;
   let t1 = program[batch.ints + d_1 + 2];
@@ -3470,44 +3461,58 @@ fn driving_run_drive(n: i32, top: i32, at: i32, time: real, weight: real) {
   var total: real = 0.0;
   let t1 = program[batch.ints + d_1 + 2];
   for (var e = 0; e < t1; e++) {
-    let value = function_of(top, d_1, d_2, e);
+    memory[memory_row + kept_at + program[batch.ints + d_1 + 11] + e] = f32(0.0);
+  }
+  let t2 = program[batch.ints + d_1 + 1];
+  for (var source = 0; source < t2; source++) {
+    let here = looked_at(local_rotation(top, program[batch.ints + d_1 + source + 12]), program[batch.ints + d_1 + 8], vec3<real>(real(bitcast<f32>(program[batch.floats + d_2 + source * 3 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + source * 3 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + source * 3 + 3]))), vec4<real>(real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + source * 4 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + source * 4 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + source * 4 + 3])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + source * 4 + 4]))));
+    let t3 = program[batch.ints + d_1 + 2];
+    for (var e = 0; e < t3; e++) {
+      let t_1 = program[batch.ints + d_1 + 11] + e;
+      memory[memory_row + kept_at + t_1] = f32(real(memory[memory_row + kept_at + t_1]) + squared_chord(here, vec4<real>(real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + source) * 4 + 1])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + source) * 4 + 2])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + source) * 4 + 3])), real(bitcast<f32>(program[batch.floats + d_2 + program[batch.ints + d_1 + 1] * 3 + program[batch.ints + d_1 + 1] * 4 + (e * program[batch.ints + d_1 + 1] + source) * 4 + 4]))), program[batch.ints + d_1 + 8]));
+    }
+  }
+  let closer = 1.0 / (real(bitcast<f32>(program[batch.floats + d_2])) * real(bitcast<f32>(program[batch.floats + d_2])));
+  let t4 = program[batch.ints + d_1 + 2];
+  for (var e = 0; e < t4; e++) {
+    let value = radial_value(program[batch.ints + d_1 + 9], real(memory[memory_row + kept_at + program[batch.ints + d_1 + 11] + e]) * closer);
     memory[memory_row + kept_at + program[batch.ints + d_1 + 11] + e] = f32(value);
     total = total + value;
   }
   if (program[batch.ints + d_1 + 10] != 0 && total > 1e-30) {
-    let t2 = program[batch.ints + d_1 + 2];
-    for (var e = 0; e < t2; e++) {
-      let t_1 = program[batch.ints + d_1 + 11] + e;
-      memory[memory_row + kept_at + t_1] = f32(real(memory[memory_row + kept_at + t_1]) / total);
+    let t5 = program[batch.ints + d_1 + 2];
+    for (var e = 0; e < t5; e++) {
+      let t_2 = program[batch.ints + d_1 + 11] + e;
+      memory[memory_row + kept_at + t_2] = f32(real(memory[memory_row + kept_at + t_2]) / total);
     }
   }
-  let t3 = program[batch.ints + d_1 + 6];
-  for (var k = 0; k < t3; k++) {
-    let t_2 = top + 10 * batch.row + program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12];
-    scratch[room + t_2] = f32(real(scratch[room + t_2]) + weight * output_of(d_1, d_2, kept_at, k));
+  let t6 = program[batch.ints + d_1 + 6];
+  for (var k = 0; k < t6; k++) {
+    let t_3 = top + 10 * batch.row + program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + k + 12];
+    scratch[room + t_3] = f32(real(scratch[room + t_3]) + weight * output_of(d_1, d_2, kept_at, k));
   }
-  let t4 = program[batch.ints + d_1 + 7];
-  for (var k = 0; k < t4; k++) {
+  let t7 = program[batch.ints + d_1 + 7];
+  for (var k = 0; k < t7; k++) {
     let first = program[batch.ints + d_1 + 6] + 6 * k;
     let j = program[batch.ints + d_1 + program[batch.ints + d_1 + 1] + program[batch.ints + d_1 + 6] + k + 12];
-    let t_3 = top + 0 * batch.row + j;
-    scratch[room + t_3] = f32(real(scratch[room + t_3]) + weight * output_of(d_1, d_2, kept_at, first));
-    let t_4 = top + batch.row + j;
-    scratch[room + t_4] = f32(real(scratch[room + t_4]) + weight * output_of(d_1, d_2, kept_at, first + 1));
-    let t_5 = top + 2 * batch.row + j;
-    scratch[room + t_5] = f32(real(scratch[room + t_5]) + weight * output_of(d_1, d_2, kept_at, first + 2));
+    let t_4 = top + 0 * batch.row + j;
+    scratch[room + t_4] = f32(real(scratch[room + t_4]) + weight * output_of(d_1, d_2, kept_at, first));
+    let t_5 = top + batch.row + j;
+    scratch[room + t_5] = f32(real(scratch[room + t_5]) + weight * output_of(d_1, d_2, kept_at, first + 1));
+    let t_6 = top + 2 * batch.row + j;
+    scratch[room + t_6] = f32(real(scratch[room + t_6]) + weight * output_of(d_1, d_2, kept_at, first + 2));
     let x = output_of(d_1, d_2, kept_at, first + 3);
     let y = output_of(d_1, d_2, kept_at, first + 4);
     let z = output_of(d_1, d_2, kept_at, first + 5);
     let size = sqrt(x * x + y * y + z * z);
     let half = 0.5 * weight * size;
-    var t5: real;
+    var t8: real;
     if (size > 1e-09) {
-      t5 = real(sine(f32(half))) / size;
+      t8 = real(sine(f32(half))) / size;
     } else {
-      t5 = 0.5 * weight;
+      t8 = 0.5 * weight;
     }
-    let s = t5;
+    let s = t8;
     let q = multiplied(local_rotation(top, j), vec4<real>(s * x, s * y, s * z, real(cosine_of(f32(half)))));
     put_rotation(top, j, q, 1.0);
   }

@@ -155,17 +155,6 @@ def radial_value(kernel, squared):
     return 0.5 * squared * logarithm(squared) if squared > 1e-30 else 0.0
 
 
-def function_of(work, top, d, e):
-    """The function of one example at the pose on top."""
-    total = 0.0
-    for s in range(d.sources):
-        here = looked_at(
-            local_rotation(work.stack, top, work.Jp, d.looked[s]), d.measure, d.axes[s], d.rests[s]
-        )
-        total += squared_chord(here, d.known[e * d.sources + s], d.measure)
-    return radial_value(d.kernel, total / (d.radius * d.radius))
-
-
 def output_of(d, kept, k):
     """The k-th number that follows, where `kept` has what each example's function is."""
     value = 0.0
@@ -178,7 +167,19 @@ def run_drive(work, n, top, at, time, weight):
     d = DRIVER(work, at)
     kept, total = work.memory[n], 0.0
     for e in range(d.examples):
-        value = function_of(work, top, d, e)
+        kept[d.memory + e] = 0.0
+    for source in range(d.sources):
+        here = looked_at(
+            local_rotation(work.stack, top, work.Jp, d.looked[source]),
+            d.measure,
+            d.axes[source],
+            d.rests[source],
+        )
+        for e in range(d.examples):
+            kept[d.memory + e] += squared_chord(here, d.known[e * d.sources + source], d.measure)
+    closer = 1.0 / (d.radius * d.radius)
+    for e in range(d.examples):
+        value = radial_value(d.kernel, kept[d.memory + e] * closer)
         kept[d.memory + e] = value
         total += value
     if d.normalized != 0 and total > 1e-30:
