@@ -156,6 +156,8 @@ def test_what_does_not_go_is_told(hero: mw.Character, other: mw.Character) -> No
         mw.Animator(other, graph)
     with pytest.raises(WrongTypeError, match="'lead' must be an Animator, got Character"):
         mw.Animator(other, graph, sources={"lead": hero})  # type: ignore[dict-item]
+    with pytest.raises(WrongTypeError, match="sources: expected animators by name, got list"):
+        mw.Animator(other, graph, sources=[lead])  # type: ignore[arg-type]
     with pytest.raises(ValidationError, match="no node of the graph shows 'led'"):
         mw.Animator(other, graph, sources={"lead": mw.Animator(hero), "led": lead})
     with pytest.raises(ValidationError, match="has 3 instances, and there are 2 to follow"):
@@ -168,9 +170,8 @@ def test_what_does_not_go_is_told(hero: mw.Character, other: mw.Character) -> No
         mw.Animator(hero, Graph(Retarget("")))
     crowd = mw.Animator(other, graph, count=3, sources={"lead": lead})
     crowd.instances.add(1)
-    crowd.update(STEP)
     with pytest.raises(ValidationError, match="has 3 instances, and there are 4 to follow"):
-        crowd.model_matrices  # noqa: B018
+        crowd.update(STEP)
 
 
 def test_the_profile_beside_the_body_counts(hero: mw.Character, tmp_path) -> None:
@@ -184,3 +185,51 @@ def test_the_profile_beside_the_body_counts(hero: mw.Character, tmp_path) -> Non
     twin.update(0.3)
     arm = body.skeleton.index("upperarm_l")
     assert quaternion.angle(twin.pose.rotation[arm], body.skeleton.rest.rotation[arm]) < 1e-3
+
+
+def test_instances_come_and_go_with_those_they_follow(hero: mw.Character, other: mw.Character) -> None:
+    """In either order, between any two updates; the others go on as if nobody had come or gone."""
+    speeds = np.array([1.25, 2.0, 2.8, 3.6])
+    root = RootMotion(FootLock(Retarget("lead")))
+    lead, crowd = pair(hero, other, count=4, root=root)
+    first, second = pair(hero, other, count=4, root=root)
+    lead["speed"] = first["speed"] = speeds
+
+    def go(*animators: mw.Animator) -> None:
+        for animator in animators:
+            animator.update(STEP)
+
+    go(lead, crowd, lead, crowd, first, second, first, second)
+    for animator in (lead, crowd):  # the source before those who follow
+        animator.instances.remove([1])
+    go(lead, crowd, lead, first, second, first)
+    for animator in (crowd, lead):  # and after; one of them was updated already
+        animator.instances.add(1)
+    go(crowd, second)
+    kept = [0, 2, 3]
+    assert np.array_equal(crowd.pose.rotation[:3], second.pose.rotation[kept])
+    assert np.array_equal(crowd.root.translation[:3], second.root.translation[kept])
+    go(lead, crowd)
+    assert crowd.root.translation[3, 2] > 0.5 * 1.5 * 1.25 * STEP
+
+
+def test_followers_go_back_to_a_moment_with_their_source(hero: mw.Character, other: mw.Character) -> None:
+    lead, big = pair(hero, other, root=RootMotion(Retarget("lead")))
+
+    def go(times: int) -> np.ndarray:
+        for _ in range(times):
+            lead.update(STEP)
+            big.update(STEP)
+        return big.root.translation.copy()
+
+    go(5)
+    moment, where = lead.snapshot(), big.snapshot()
+    later = go(5)
+    lead.restore(moment)
+    big.restore(where)
+    assert np.array_equal(go(5), later)
+    twin = copy.copy(big)
+    lead.update(STEP)
+    twin.update(STEP)
+    big.update(STEP)
+    assert np.array_equal(twin.root.translation, big.root.translation)

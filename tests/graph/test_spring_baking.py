@@ -31,6 +31,14 @@ def test_a_clip_that_goes_round_begins_as_it_ends():
     np.testing.assert_allclose(first, last, atol=0.01)
 
 
+def test_a_clip_that_travels_and_goes_round_begins_as_it_ends():
+    who = avatar(lambda t: np.stack([0.1 * np.sin(2 * np.pi * t), 0 * t, 1.5 * t], axis=1))
+    baked = bake_springs(who, "move")
+    first, last = baked.sample(0.0).rotation, baked.sample(2.0).rotation
+    assert np.abs(first[2:] - [0, 0, 0, 1]).max() > 0.02
+    np.testing.assert_allclose(first, last, atol=0.01)
+
+
 def test_any_rig_is_baked_with_chains_of_its_own():
     who = puppet(sway)
     assert swung(who, who.clips["move"]) is who.clips["move"]

@@ -132,6 +132,41 @@ def test_who_is_put_elsewhere_does_not_start_to_swing():
     assert quaternion.angle(animator.pose.rotation[2:], np.array([0.0, 0, 0, 1])).max() > 0.1
 
 
+@pytest.mark.parametrize("rate", [24, 60, 240])
+def test_a_clip_that_travels_and_begins_again_does_not_start_to_swing(rate):
+    """Whether the travel is taken out of the pose (`RootMotion`) or not, chains swing alike."""
+    who = puppet(lambda times: np.stack([0 * times, 0 * times, 1.5 * times], axis=1), seconds=0.7)
+    turns = []
+    for root in (lambda node: node, mw.graph.RootMotion):
+        animator = mw.Animator(who, Graph(root(Springs("move", ("hair0",), gravity=0.3))))
+        seen = []
+        for _ in range(2 * rate):
+            animator.update(1 / rate)
+            seen.append(animator.pose.rotation[2:])
+        turns.append(np.array(seen))
+    np.testing.assert_allclose(*turns, atol=2e-3)
+    assert quaternion.angle(turns[0], np.array([0.0, 0, 0, 1])).max() > 0.1  # it does swing
+
+
+def test_a_turn_that_begins_again_does_not_start_to_swing():
+    who = puppet()
+    times = np.arange(31) / 30
+    q = quaternion.from_axis_angle([0.0, 1, 0], np.pi / 2 * times**2 * (3 - 2 * times)).astype(np.float32)
+    turn = mw.Clip("turn", who.skeleton, [mw.Track(0, "rotation", times, q)])
+    rest = who.skeleton.rest.copy()
+    rest.translation[1] += [0.2, 0, 0]
+    bones = mw.Skeleton(who.skeleton.names, who.skeleton.parents, rest)
+    animator = mw.Animator(
+        mw.Character(bones, clips=[turn.replace(skeleton=bones)]), Graph(Springs("turn", ("hair0",)))
+    )
+    before, most = animator.pose.rotation[2:], 0.0
+    for _ in range(120):
+        animator.update(1 / 60)
+        most = max(most, quaternion.angle(before, animator.pose.rotation[2:]).max())
+        before = animator.pose.rotation[2:]
+    assert most < 0.1
+
+
 def test_snapshots_copies_and_instances_that_come_and_go():
     crowd = mw.Animator(puppet(sway), swinging(), count=3)
     for _ in range(20):

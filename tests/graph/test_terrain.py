@@ -149,7 +149,7 @@ def test_a_four_legged_body_pitches_with_the_slope_and_keeps_its_feet_on_it(degr
     joints = animator.model_matrices
     # Ankles are 5 cm from the ground, along its normal.
     np.testing.assert_allclose(
-        (joints[feet, 1, 3] - rise * joints[feet, 2, 3]) * np.cos(np.radians(degrees)), 0.05, atol=0.01
+        (joints[feet, 1, 3] - rise * joints[feet, 2, 3]) * np.cos(np.radians(degrees)), 0.05, atol=0.002
     )
     nose = np.degrees(np.arctan2(joints[0, 1, 2], joints[0, 2, 2]))
     np.testing.assert_allclose(nose, degrees, atol=1.5)

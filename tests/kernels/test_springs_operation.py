@@ -62,7 +62,7 @@ class Swing:
             )
             for j in swings
         ]  # fmt: skip
-        self.plan = plan_springs(bones, listed, colliders)
+        self.plan = plan_springs(bones, listed, colliders, body=0)
         self.bank, ints, floats = ClipBank.of(self.character), [], []
         place = {"memory": 0, "header": 0, "vectors": HEADER}
         self.index = SPRING_SET.put(ints, floats, **place, **self.plan.fields)
@@ -71,7 +71,7 @@ class Swing:
             self.bank, self.character.palette, np.zeros((1, joints), np.float32), constants
         )
         self.memory = np.zeros((1, self.plan.kept), np.float32)
-        self.springs = SpringUpdate(list(self.plan.joints), list(self.plan.colliders))
+        self.springs = SpringUpdate(list(self.plan.joints), list(self.plan.colliders), body=0)
         self.springs.axes, self.springs.wind = (
             quaternion.to_matrix(unit(rng.normal(size=4))),
             rng.normal(size=3),
@@ -83,6 +83,8 @@ class Swing:
         s.dt, s.steps, s.part = float(np.float32(dt)), steps, float(np.float32(part))
         far = 0.02 if dt else 0.0  # in no time nothing moves
         s.shift, s.turn = rng.normal(size=3) * far, unit(np.array([*rng.normal(size=3) * far, 1.0]))
+        if stamp == CUT:
+            s.shift = s.shift + np.array([0.6, 0.0, 0.4])
         vectors = np.float32([[stamp, dt, *s.shift, *s.turn, steps, part, *s.axes.ravel(), *s.wind]])
         program = [(op.SAMPLE, 1, time, 1.0), (op.SPRINGS, self.index, 0.0, 1.0)]
         rows = np.empty((1, self.bank.layout.size), np.float32)
@@ -112,6 +114,8 @@ UPDATES = [
     (0.3, 18, 0.6),
 ]
 """Seconds, the ticks in them, and the part of the next."""
+CUT = 5
+"""The update in which the body is cut to another place: what swings goes along."""
 
 
 @pytest.mark.parametrize("seed", range(12))

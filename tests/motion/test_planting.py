@@ -63,6 +63,31 @@ def test_the_kernel_finds_what_the_reference_finds(monkeypatch: pytest.MonkeyPat
         np.testing.assert_allclose(plant_moves(problem, BONES, 1 / 60, loops=False), wanted, atol=2e-5)
 
 
+def test_feet_of_folded_legs_are_planted_where_shin_and_thigh_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody kneels: knees bend until shin and thigh lie on each other, where the law of cosines has no slope."""
+    monkeypatch.setattr(foot_planting, "STOP", 1e-6)
+    T, bones, t = 12, np.array([0.36, 0.37, 0.64, 0.63]), np.arange(12) / 60
+    bend = np.pi - np.stack([np.abs(0.1 - t), np.abs(0.06 - t)], axis=1) * 0.2
+    bend[5:7] = np.pi
+    a, b = bones[:2], bones[2:]
+    far = np.sqrt(a * a + b * b + 2 * a * b * np.cos(bend))
+    leg = far[..., None] * np.array([0.0, -0.6, 0.8])
+    problem = replace(
+        PlantProblem.still(T),
+        leg=leg,
+        bend=bend,
+        high=np.full((T, 2), 0.05),
+        near=np.full((T, 2), reference.NEAR),
+    )
+    wanted, _ = reference.plant_feet(
+        bones=bones, **vars(problem), hips=reference.HIPS**2, smooth=reference.smoothness(1 / 60), rounds=10,
+        stop=1e-6,
+    )  # fmt: skip
+    moves = plant_moves(problem, bones, 1 / 60, loops=False)
+    np.testing.assert_allclose(moves[:, 1] + moves[:, 4], 0.05, atol=5e-3)  # as high as they are wanted
+    np.testing.assert_allclose(moves, wanted, atol=5e-4)
+
+
 def test_windows_of_a_long_clip_join(monkeypatch: pytest.MonkeyPatch) -> None:
     """In windows of 150 frames as at once, to a centimetre for a leg of 85 cm, and no rougher where they meet."""
     problem = walking(500, way=0.0)

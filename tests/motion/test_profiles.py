@@ -356,3 +356,32 @@ def test_a_tail_that_the_profile_names_is_paired(hero: mw.Character) -> None:
     assert "tail" not in Retargeter(source, target).map
     bones = Retargeter(source, target, profile=said).map  # the other's tail is found by its name
     assert bones["tail"].source == (source.index("tail_a"), source.index("tail_b"))
+
+
+def test_an_arm_may_lack_its_hand_on_one_side(hero: mw.Character, other: mw.Skeleton) -> None:
+    """Named by a profile, from both sides: feet are planted, hands are not brought anywhere."""
+    there = mw.retarget(hero.clips["walk"], other)
+    for arm in ("left", "right"):
+        joints = tuple(f"{part}_{arm[0]}" for part in ("upperarm", "lowerarm"))
+        profile = mw.RetargetProfile(chains={f"{arm}_arm": ChainProfile(joints=joints)})
+        clip = mw.retarget(there, hero, profile=profile, contacts=True)
+        assert np.isfinite(hero.skeleton.to_model(clip.sample(TIMES))).all()
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ({"chains": {"spine": {"fk": 1}, "left_arm": {"fk": 2}}}, r"chains\.left_arm\.fk: Expected"),
+        ({"chains": {"head": {}, "spine": {"bones": []}}}, r"chains\.spine: .*unknown field `bones`"),
+        ({"clips": {"a": {}, "climb*": {"chains": {"left_arm": {"ik": -1}}}}}, r"clips\.climb\*\.chains\.left_arm\.ik:"),
+        ({"pose": {"turns_degrees": {"a": [0, 0, 0], "b": [0, None, 0]}}}, r"pose\.turns_degrees\.b\[1\]: Expected"),
+        ({"morphs": {"a": "b", "c": 1}}, r"morphs\.c: Expected `str`"),
+        ({"clips": {"*": {"chains": {"tail": {"joints": []}}}}}, r"clips\.\*: .*joints.* the same for all clips"),
+        ({"pose": {"time": 1.0}}, r"pose: .*time.* name the clip"),
+        ({"pose": {"of": "bind", "clip": "walk"}}, r"pose: .*`of` or `clip`"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_place_in_the_file(said: dict, place: str) -> None:
+    data = {"format": "marrow retarget profile", "version": 1, **said}
+    with pytest.raises(RetargetError, match=r"^hero\.json: " + place):
+        mw.RetargetProfile.from_json(json.dumps(data), place="hero.json")

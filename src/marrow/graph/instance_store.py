@@ -56,6 +56,7 @@ class InstanceStore:
     ground: Ground | None
     levels: Array | None
     overrides: dict[str, Override]
+    followed: dict[str, Array]
 
     version = 0
     """Goes up when an array that kernels were given is replaced."""

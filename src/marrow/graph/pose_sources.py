@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
+from marrow.graph.instance_store import InstanceField, InstanceStore
 from marrow.math import quaternion
 from marrow.model.character import Character
 from marrow.model.pose import Pose
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
     from marrow.graph.nodes.function import FunctionCall
 
-__all__ = ["PoseSource", "bound_sources", "follow_roots"]
+__all__ = ["PoseSource", "bound_sources", "follow_roots", "keep_roots"]
 
 Array = NDArray[Any]
 
 
 class PoseSource:
-    """Calls for the poses of an animator, on another body; and how far its instances have gone since it was asked."""
+    """Calls for the poses of an animator, on another body; and how far its instances have gone since they were seen."""
 
     def __init__(self, entry: FunctionEntry, animator: Animator, character: Character, count: int) -> None:
         from marrow.motion.bone_map import RetargetError
@@ -43,7 +44,6 @@ class PoseSource:
         for line in self.tool.report:
             if line.kind in ("warning", "dropped"):
                 warn(f"{entry.path}: {line.message}")
-        self._places = self._roots()
 
     def _check(self, count: int) -> None:
         theirs = self.animator.count
@@ -67,25 +67,31 @@ class PoseSource:
             self._check(int(instances[-1]) + 1)
         return self.transfer.run(theirs if len(instances) == len(theirs) else theirs[instances], threads)
 
-    def _roots(self) -> Array:
+    def roots(self, count: int) -> Array:
+        """Where those that so many instances follow are in the world: translations and rotations `(N, 7)`."""
         root = self.animator.root
         places = np.concatenate([root.translation, root.rotation], axis=-1, dtype=np.float64)
-        return places.reshape(-1, 7)
+        return np.array(np.broadcast_to(places.reshape(-1, 7), (count, 7)))
 
-    def travel(self, count: int) -> Array:
-        """How far the source's instances have gone since this was asked for the last time, each in its own frame, as this
-        body goes: translations and rotations `(N, 7)`."""
-        self._check(count)
-        before, now = self._places, self._roots()
-        self._places = now
-        if len(before) != len(now):
-            before = now
+    def newcomers(self, count: int, behind: int) -> Array:
+        """The same of `count` new ones behind so many others; not a number where those they follow are still to come."""
+        theirs = self.animator.count
+        if theirs not in (1, behind + count):
+            return np.full((count, 7), np.nan)
+        return self.roots(behind + count)[behind:]
+
+    def travel(self, before: Array) -> tuple[Array, Array]:
+        """How far the source's instances have gone since they were seen at `before (N, 7)`, each in its own frame, as this
+        body goes: translations and rotations `(N, 7)`; and where they are now."""
+        self._check(len(before))
+        now = self.roots(len(before))
+        before = np.where(np.isnan(before), now, before)
         back = quaternion.conjugate(before[:, 3:])
         way, turn = quaternion.rotate(back, now[:, :3] - before[:, :3]), quaternion.multiply(back, now[:, 3:])
         world = self.transfer.world
         way = quaternion.rotate(world, way) * (1.0 if self.tool.exact else self.tool.scale)
         turn = quaternion.multiply(quaternion.multiply(world, turn), quaternion.conjugate(world))
-        return np.broadcast_to(np.concatenate([way, turn], axis=1), (count, 7))
+        return np.concatenate([way, turn], axis=1), now
 
 
 def bound_sources(
@@ -94,6 +100,8 @@ def bound_sources(
     """The animator of every `Retarget` node, by the path of the node."""
     from marrow.graph.animator.animator import Animator
 
+    if sources is not None and not isinstance(sources, Mapping):
+        raise WrongTypeError(f"sources: expected animators by name, got {type(sources).__name__}")
     given = dict(sources or {})
     found = {}
     for entry in compiled.functions:
@@ -114,13 +122,30 @@ def bound_sources(
     return found
 
 
+def keep_roots(store: InstanceStore, sources: Mapping[str, PoseSource]) -> None:
+    """Each instance has, from now on, where the one it follows was when it was seen last."""
+
+    def begin(count: int, store: InstanceStore) -> dict[str, Array]:
+        return {path: source.newcomers(count, store.count) for path, source in sources.items()}
+
+    def check(followed: Any, _: Any) -> None:
+        if not isinstance(followed, dict) or followed.keys() != sources.keys():
+            raise ValidationError("restore: the snapshot follows other animators")
+        if any(np.shape(rows)[1:] != (7,) for rows in followed.values()):
+            raise ValidationError("restore: the snapshot's places of other animators have another size")
+
+    seen = {path: source.roots(store.count) for path, source in sources.items()}
+    store.register("followed", seen, InstanceField(begin, lambda old, new: old, check, of_graph=True))
+
+
 def follow_roots(control: GraphControl, sources: Mapping[str, PoseSource]) -> None:
     """After an update: instances go where those of their source have gone."""
-    for source in sources.values():
+    followed = control.store.followed
+    for path, source in sources.items():
         assert source.entry.source is not None
         if not source.entry.source.travels:
             continue
-        way, state = source.travel(control.count), control.state
+        (way, followed[path]), state = source.travel(followed[path]), control.state
         control.store.travel[:] = way
         state.place[:, :3] += quaternion.rotate(state.place[:, 3:], way[:, :3])
         state.place[:, 3:] = quaternion.normalize(quaternion.multiply(state.place[:, 3:], way[:, 3:]))

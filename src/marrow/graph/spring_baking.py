@@ -8,6 +8,7 @@ from marrow.errors import ValidationError
 from marrow.graph.animator.animator import Animator
 from marrow.graph.description import Graph
 from marrow.graph.nodes import AnyNode, ClipNode, Springs
+from marrow.graph.root_tracks import travelling_joint
 from marrow.graph.spring_sets import has_springs
 from marrow.model import _validate
 from marrow.model._derived import derived
@@ -20,6 +21,8 @@ RATE = 60.0
 MOST_SECONDS = 3600.0
 CLOSED = 1e-2
 """How far the first and the last pose of a clip that goes round may differ: metres, and numbers of rotations."""
+SHORT, STEADY = 1 / 60, 0.5
+"""Seconds in which a speed is measured; how much it may change (metres a second) where a clip that travels goes round."""
 
 
 def bake_springs(
@@ -49,15 +52,16 @@ def bake_springs(
         raise ValidationError(
             f"bake_springs: {character!r} has no springs of its own: name chains with springs="
         )
+    whole = character.replace(clips=[clip])
+    round_again = clip.duration > 0 and _goes_round(clip, travelling_joint(whole))
     source: AnyNode = ClipNode(clip.name, loop=True)
     node = Springs(source) if springs is None else springs.replace(source=source)
-    whole = character.replace(clips=[clip])
     animator = Animator(whole, Graph(node), threads=1)
     (plan,) = animator.evaluation.compiled.springs.values()
     joints = [s.joint for s in plan.joints]
     frames = max(1, round(clip.duration * rate))
     step = clip.duration / frames if clip.duration > 0 else 0.0
-    if clip.duration > 0 and _goes_round(clip):
+    if round_again:
         for _ in range(frames):
             animator.update(step)
     turns = [animator.pose.rotation[joints]]
@@ -83,7 +87,13 @@ def swung(character: Character, clip: Clip) -> Clip:
     return kept[id(clip)][1]
 
 
-def _goes_round(clip: Clip) -> bool:
+def _goes_round(clip: Clip, body: int) -> bool:
+    """Whether a clip can begin again where it ends; what the `body` travels with may be elsewhere if it goes on as fast."""
     first, last = clip.sample(0.0), clip.sample(clip.duration)
-    turns = np.abs(np.abs((first.rotation * last.rotation).sum(-1)) - 1).max(initial=0.0)
-    return bool(turns < CLOSED and np.abs(first.translation - last.translation).max(initial=0.0) < CLOSED)
+    turns = np.abs(np.abs((first.rotation * last.rotation).sum(-1)) - 1)
+    apart = np.abs(first.translation - last.translation).max(axis=-1)
+    if apart[body] >= CLOSED:
+        second, before = clip.sample(SHORT), clip.sample(max(clip.duration - SHORT, 0.0))
+        change = (second.translation - first.translation) - (last.translation - before.translation)
+        apart[body] = 0.0 if float(np.linalg.norm(change[body])) < STEADY * SHORT else np.inf
+    return bool(turns.max(initial=0.0) < CLOSED and apart.max(initial=0.0) < CLOSED)

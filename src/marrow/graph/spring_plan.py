@@ -68,9 +68,9 @@ class _Layout:
 
 
 def plan_springs(
-    skeleton: Skeleton, joints: Sequence[SwingingJoint], colliders: Sequence[TouchedCollider]
+    skeleton: Skeleton, joints: Sequence[SwingingJoint], colliders: Sequence[TouchedCollider], body: int = -1
 ) -> SpringPlan:
-    """Lays springs out."""
+    """Lays springs out; `body` is the joint that the whole body travels with (-1: none)."""
     dropped: list[str] = []
     names = skeleton.names
     swing: list[SwingingJoint] = []
@@ -86,7 +86,7 @@ def plan_springs(
     layout = _Layout(skeleton, swing, colliders)
     _cut_circles(layout, dropped)
     blocks = _blocks(layout)
-    return _packed(layout, blocks, tuple(dropped))
+    return _packed(layout, blocks, body, tuple(dropped))
 
 
 def _cut_circles(layout: _Layout, dropped: list[str]) -> None:
@@ -165,7 +165,7 @@ def _blocks(layout: _Layout) -> list[list[int]]:
     return blocks
 
 
-def _packed(layout: _Layout, blocks: list[list[int]], dropped: tuple[str, ...]) -> SpringPlan:
+def _packed(layout: _Layout, blocks: list[list[int]], body: int, dropped: tuple[str, ...]) -> SpringPlan:
     swing, parents = layout.joints, layout.skeleton.parents.tolist()
     block_of = {k: b for b, block in enumerate(blocks) for k in block}
 
@@ -184,6 +184,8 @@ def _packed(layout: _Layout, blocks: list[list[int]], dropped: tuple[str, ...]) 
             joint = parents[joint]
     ordered = sorted(frames, key=lambda j: (ready(j), j))
     inputs = sum(layout.swinging(j) < 0 for j in ordered)
+    while body >= 0 and body not in ordered[:inputs]:
+        body = parents[body]
     order = [k for block in blocks for k in block]
     slot = {j: k for k, j in enumerate(ordered)}
     slot |= {swing[k].joint: len(ordered) + n for n, k in enumerate(order)}
@@ -197,6 +199,7 @@ def _packed(layout: _Layout, blocks: list[list[int]], dropped: tuple[str, ...]) 
         "blocks": len(blocks),
         "joints": len(order),
         "inputs": inputs,
+        "body": ordered.index(body) if body >= 0 else -1,
         "frames": len(ordered),
         "colliders": len(colliders),
         "frame": [(j, slot[parents[j]] if parents[j] >= 0 else -1, ready(j)) for j in ordered],

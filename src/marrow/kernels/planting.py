@@ -36,6 +36,7 @@ __all__ = ["COLUMN", "PlantWork", "plant_feet"]
 COLUMN = 32
 """Numbers that the band has for each unknown."""
 HELD = 1e12
+FOLDED, SOFT_COSINE, SOFT_SINE = math.pi - SOFT, math.cos(SOFT), math.sin(SOFT)
 
 
 class PlantWork(NamedTuple):
@@ -82,14 +83,19 @@ def reach_of(a, b, angle_cosine):
 
 def knee(a, b, d, soft, soft_cosine, soft_sine):
     """How far a knee is bent whose ankle is `d` from its hip, and the derivative: linear where it is bent less than
-    `soft`."""
+    `soft`, or folded but for `SOFT`."""
     first = reach_of(a, b, soft_cosine)
     slope = -first / (a * b * soft_sine)
     angle = soft + slope * (d - first)
     if d <= first:
-        c = max((d * d - a * a - b * b) / (2.0 * a * b), -1.0)
-        angle = arccos(c)
-        slope = -d / (a * b * max(math.sqrt(1.0 - c * c), 1e-6))
+        last = reach_of(a, b, -SOFT_COSINE)
+        if d < last:
+            slope = -last / (a * b * SOFT_SINE)
+            angle = FOLDED + slope * (d - last)
+        else:
+            c = max((d * d - a * a - b * b) / (2.0 * a * b), -1.0)
+            angle = arccos(c)
+            slope = -d / (a * b * max(math.sqrt(1.0 - c * c), 1e-6))
     return angle, slope
 
 

@@ -18,7 +18,8 @@ far the knee is bent. The sum of the squares of
 | accelerations of hips, ankles, and of what knees are off | see `smoothness` |
 
 Bends are measured by the law of cosines, and go on linearly below `SOFT`: a leg out of reach has one too, and it is
-never longer than it is for long, since that costs.
+never longer than it is for long, since that costs. So they do where a knee is folded but for `SOFT`: shin and thigh of
+different lengths have no bend whose ankle is nearer to the hip, and next to there any move would be a large turn.
 """
 
 from __future__ import annotations
@@ -54,11 +55,13 @@ def knee_bend(d: Array, a: Array, b: Array, soft: float) -> tuple[Array, Array]:
     """How far a knee is bent whose ankle is `d` from its hip, and the derivative."""
     first = np.sqrt(a * a + b * b + 2 * a * b * np.cos(soft))
     slope = -first / (a * b * np.sin(soft))
+    last = np.sqrt(a * a + b * b - 2 * a * b * np.cos(SOFT))
+    steep = -last / (a * b * np.sin(SOFT))
     angle = np.arccos(np.clip((d * d - a * a - b * b) / (2 * a * b), -1, 1))
-    far = d > first
+    far, folded = d > first, d < last
     return (
-        np.where(far, soft + slope * (d - first), angle),
-        np.where(far, slope, -d / (a * b * np.maximum(np.sin(angle), 1e-6))),
+        np.where(far, soft + slope * (d - first), np.where(folded, np.pi - SOFT + steep * (d - last), angle)),
+        np.where(far, slope, np.where(folded, steep, -d / (a * b * np.maximum(np.sin(angle), 1e-6)))),
     )
 
 

@@ -7,7 +7,9 @@ that people edit; every field may be left out.
 
 from __future__ import annotations
 
+import copy
 import os
+import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -103,6 +105,13 @@ class RetargetPose(_Part, frozen=True):
     time: Annotated[float, Meta(ge=0)] = 0.0
     turns_degrees: dict[str, tuple[Degrees, Degrees, Degrees]] = {}
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.clip is None and self.time:
+            raise ValidationError("RetargetPose.time: is a moment of a clip: name the clip")
+        if self.clip is not None and self.of != "rest":
+            raise ValidationError("RetargetPose: a pose is given by `of` or `clip`, not by both")
+
 
 class ContactProfile(_Part, frozen=True):
     """How much of a motion's contacts is kept, from 0, not at all, to 1: `feet` that stand; `hands` that meet, touch the
@@ -125,6 +134,12 @@ class ClipProfile(_Part, frozen=True):
     hands: bool | Literal["auto"] | None = None
     contact_weights: ContactProfile | None = None
     chains: dict[str, ChainProfile] = {}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, chain in self.chains.items():
+            if chain.joints is not None:
+                raise ValidationError(f"ClipProfile.chains.{name}.joints: joints are the same for all clips")
 
 
 class RetargetProfile(_Part, frozen=True):
@@ -204,7 +219,7 @@ class RetargetProfile(_Part, frozen=True):
             return msgspec.convert(plain, cls)
         except (msgspec.ValidationError, RecursionError) as error:
             message, _, where = str(error).partition(" - at `$")
-            raise RetargetError(f"{place}: {where.rstrip('`').strip('.') or 'profile'}: {message}") from None
+            raise RetargetError(f"{place}: {_named(plain, where, cls) or 'profile'}: {message}") from None
 
     @told_at_the_call
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -233,6 +248,33 @@ class RetargetProfile(_Part, frozen=True):
         if len(data) > MOST_BYTES:
             raise RetargetError(f"{path}: is larger than 1 MiB: that is no retarget profile")
         return cls.from_json(data, place=str(path))
+
+
+def _named(plain: Mapping[str, Any], where: str, kind: type) -> str:
+    """A place that was refused, with the names of chains, clips and joints that `[...]` stands for."""
+    tokens = re.findall(r"\[\.\.\.\]|\[\d+\]|[^.\[\]`]+", where)
+    node = data = copy.deepcopy(plain)
+    out = ""
+    for token in tokens:
+        key: Any = int(token[1:-1]) if token[1:-1].isdigit() and token[0] == "[" else token
+        if token == "[...]":
+            key = _refused(data, node, kind)
+        out += token if isinstance(key, int) else f".{key}"
+        node = node[key]
+    return out.strip(".")
+
+
+def _refused(data: Mapping[str, Any], node: dict[str, Any], kind: type) -> str:
+    """Which entry of a part of some data is refused; it stays alone."""
+    entries = dict(node)
+    for key, value in entries.items():
+        node.clear()
+        node[key] = value
+        try:
+            msgspec.convert(data, kind)
+        except msgspec.ValidationError:
+            return key
+    return "..."
 
 
 GivenProfile = RetargetProfile | Mapping[str, Any] | str | os.PathLike[str] | None

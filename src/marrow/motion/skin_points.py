@@ -132,21 +132,16 @@ def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chai
                 size = np.linalg.norm(rest[lower, :, :3] @ at.T, axis=0)
                 near.append(at[size < far])
         body.append(points(lower, np.concatenate(near) if near else None))
+    wrists = [arm[2] for side in ("left", "right") if len(arm := chains[f"{side}_arm"]) >= 3]
     hands = tuple(
-        tuple(
-            points(j, found.get(j))
-            for j in skeleton.descendants(chains[f"{side}_arm"][2]).tolist()
-            if j in found
-        )
-        or (points(chains[f"{side}_arm"][-1], None),)
-        for side in ("left", "right")
-        if len(chains[f"{side}_arm"]) >= 3
+        tuple(points(j, found.get(j)) for j in skeleton.descendants(wrist).tolist() if j in found)
+        or (points(wrist, None),)
+        for wrist in wrists
     )
     reach = 0.0
-    for side, hand in zip(("left", "right"), hands):
-        wrist = rest[chains[f"{side}_arm"][2], :, 3]
+    for wrist, hand in zip(wrists, hands):
         for part in hand:
-            away = np.linalg.norm(rest[part.joint, :, 3] - wrist)
+            away = np.linalg.norm(rest[part.joint, :, 3] - rest[wrist, :, 3])
             reach = max(reach, float(away) + part.reach * float(np.linalg.norm(rest[part.joint, :, 0])))
     return BodySkin(SkinGroup(tuple(body)), tuple(map(SkinGroup, hands)), 1.5 * reach)
 

@@ -217,6 +217,8 @@ class Animator:
                 if runtime.sources:
                     follow_roots(runtime.control, runtime.sources)
             runtime.changed()
+            if runtime.sources:  # what sources show now: later they may have gone on, or have others
+                runtime.prepare()
             if type(dt) is float:
                 runtime.make_quick()
         finally:

@@ -22,7 +22,7 @@ from marrow.graph.instance_fields import matching
 from marrow.graph.instance_store import InstanceStore
 from marrow.graph.levels import CrowdLevels
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram
-from marrow.graph.pose_sources import bound_sources
+from marrow.graph.pose_sources import bound_sources, keep_roots
 from marrow.graph.state import carry_over
 from marrow.kernels.memory import RESULTS
 from marrow.model._asset import freeze
@@ -83,6 +83,7 @@ class AnimatorRuntime:
             self.control = GraphControl(compiled, count or 1, threads=threads)
         self.sources = bound_sources(compiled, sources, self.count)
         """The animators whose poses are shown, by the paths of their nodes."""
+        keep_roots(self.store, self.sources)
         self.functions = bound(compiled, functions, self.store, self.sources)
         self.outputs: dict[str, Any] = {}
         """The results of this moment, by name."""
@@ -230,6 +231,7 @@ class AnimatorRuntime:
             had = {source.entry.name: source.animator for source in self.sources.values()}
             sources = {name: animator for name, animator in had.items() if name in shown}
         bound_to = bound_sources(compiled, sources, self.count)
+        keep_roots(control.store, bound_to)
         bound_functions = bound(compiled, functions, control.store, bound_to)
         self.prepare()
         seen = self._whole_poses()

@@ -203,7 +203,8 @@ def compile_legs(
         tip=tip,
         spare=[bend_direction(c.skeleton, *joints) for joints in legs.joints],
         heel=[p[0] for p in points],
-        ball=[p[1] for p in points],
+        # The ground is asked for around the ball of the sole: without toes that is no joint, but the middle of it.
+        ball=[s.ball if s.toes == tip else p[1] for p, s, tip in zip(points, soles, legs.tips)],
         rest=[p[2] for p in points],
         over=[over_root(c.skeleton, j) for j in upper],
         forward=[s.forward for s in soles],

@@ -10,6 +10,7 @@ import msgspec
 from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Names, Node, Value, Vector, gather_names
 from marrow.graph.nodes.procedural import compile_procedural, target_space
+from marrow.graph.root_tracks import travelling_joint
 from marrow.graph.spring_plan import plan_springs
 from marrow.graph.spring_sets import SpringSet, chain_joints, collider_of, own_springs
 from marrow.graph.tables import Part, Place
@@ -117,7 +118,7 @@ class Springs(Node, frozen=True):
                 else "no joint swings"
             )
             raise ValidationError(f"{path}.chains: {what}")
-        plan = plan_springs(c.skeleton, found.joints, found.colliders)
+        plan = plan_springs(c.skeleton, found.joints, found.colliders, travelling_joint(c.character))
         if not plan.joints:
             raise ValidationError(f"{path}.chains: no joint swings: {plan.dropped[0]}")
         axes = [c.builder.vector(v, path) for v in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]

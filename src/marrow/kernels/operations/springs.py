@@ -40,14 +40,14 @@ from marrow.kernels.operations.spring_lanes import (
     settle,
     settle_centered,
 )
-from marrow.kernels.operations.springs_reference import reference_springs
+from marrow.kernels.operations.springs_reference import CUT, CUT_TURN, QUICK, QUICK_TURN, reference_springs
 
 __all__ = ["SPRINGS", "SPRING_SET", "WORLD_VECTORS", "kept_size"]
 
 WORLD_VECTORS = 12
 """The axes of the world and the wind, in model space."""
 BLOCK_STATE, BLOCK_CONSTANTS = 96, 256
-SINGLE = 10
+SINGLE = 11
 """Whole numbers of the constants that there is one of."""
 HEAD = 16
 """Where in a half of what is kept the tails begin."""
@@ -85,7 +85,7 @@ def within(work, springs):
         return False
     if springs.blocks < 1 or springs.blocks > springs.joints:
         return False
-    if springs.colliders < 0 or springs.hits < 0 or slots > springs.needs:
+    if springs.colliders < 0 or springs.hits < 0 or slots > springs.needs or springs.body >= springs.inputs:
         return False
     if springs.needs > J:  # a level of detail that has none of them
         return True
@@ -137,6 +137,7 @@ SPRING_SET = Constants(
     frames=whole("these, and those that hang on joints that swing"),
     colliders=whole("colliders"),
     hits=whole("colliders of all blocks"),
+    body=whole("the input that the body travels with (below zero: none)"),
     memory=memory("what is kept", set_memory),
     header=column("the header of the instance", HEADER),
     vectors=column("the axes of the world and the wind, in model space", WORLD_VECTORS),
@@ -379,6 +380,27 @@ def gone_along(vectors, header, dt):
     return 2.0 * math.sqrt(max(2.0 - 2.0 * w, 0.0)) > SPIN + FASTEST_SPIN * dt
 
 
+def cut_to(kept, was, now, shift, turn, dt):
+    """How model space moved, as a shift and a turn, with a body that was cut to where it is: as if it had gone on from where it was. `was` is
+    its frame before, `now` the one of this update."""
+    p, q, v = frame_place(kept, was), frame_rotation(kept, was), frame_place(kept, was + 8)
+    q = multiplied(turn, q)
+    to = turned(turn, (p[0] + v[0] * dt, p[1] + v[1] * dt, p[2] + v[2] * dt))
+    to = (to[0] + shift[0], to[1] + shift[1], to[2] + shift[2])
+    here, r = frame_place(kept, now), frame_rotation(kept, now)
+    x, y, z = here[0] - to[0], here[1] - to[1], here[2] - to[2]
+    w, most = abs(q[0] * r[0] + q[1] * r[1] + q[2] * r[2] + q[3] * r[3]), CUT + QUICK * dt
+    spun = 2.0 * math.sqrt(max(2.0 - 2.0 * w, 0.0)) > CUT_TURN + QUICK_TURN * dt
+    if x * x + y * y + z * z > most * most or spun:
+        more = multiplied(r, (-q[0], -q[1], -q[2], q[3]))
+        to, turn = (
+            turned(more, (to[0] - shift[0], to[1] - shift[1], to[2] - shift[2])),
+            multiplied(more, turn),
+        )
+        shift = (here[0] - to[0], here[1] - to[1], here[2] - to[2])
+    return shift, turn
+
+
 def run_springs(work, n, top, at, time, weight):
     springs, kept, vectors = SPRING_SET(work, at), work.memory[n], work.vectors[n]
     if springs.needs > len(work.parents):
@@ -422,6 +444,9 @@ def run_springs(work, n, top, at, time, weight):
     if not carried:
         shift = (vectors[header + 2], vectors[header + 3], vectors[header + 4])
         turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
+    if springs.body >= 0:
+        body = INPUT * springs.body
+        shift, turn = cut_to(kept, old + inputs + body, here + body, shift, turn, dt)
     put_frame(kept, moves, shift, turn, 1.0)
     for b in range(blocks):
         move_tails.each(

@@ -18,6 +18,8 @@ Frame = tuple[Array, Array, float]
 STEP = 1 / 60
 LONG = 0.15
 """Seconds of an update across which inputs go straight."""
+CUT, QUICK, CUT_TURN, QUICK_TURN = 0.25, 5.0, 0.5, 10.0
+"""Metres, metres a second, radians and radians a second that a body is not from where it was going to, unless it was put there."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ class SwingingJoint:
 @dataclass
 class SpringUpdate:
     """The springs of an instance in one update: what swings, in the order in which it is solved, seconds since the update before, how
-    model space moved since, ticks since then and the part of the next, axes of the world (rows) and wind in model space."""
+    model space moved since, ticks since then and the part of the next, axes of the world (rows) and wind in model space; `body` is the
+    joint that the body travels with (-1: none)."""
 
     joints: list[SwingingJoint]
     colliders: list[TouchedCollider]
@@ -64,6 +67,7 @@ class SpringUpdate:
     part: float = 0.0
     axes: Array = field(default_factory=lambda: np.eye(3))
     wind: Array = field(default_factory=lambda: np.zeros(3))
+    body: int = -1
 
 
 def _inner(frame: Frame, local: Frame) -> Frame:
@@ -192,10 +196,28 @@ def _frame(x: Array) -> Frame:
     return x[:3], quaternion.normalize(x[3:7]), float(x[7])
 
 
+def _cut_to(
+    springs: SpringUpdate, now: Frame, past: list[tuple[float, dict[int, Array]]], move: Frame
+) -> Frame:
+    """How model space moved, where the body is too far from where it was going to have gone there: as if it had."""
+    was, dt = past[0][1][springs.body], springs.dt
+    speed = np.zeros(3)
+    if len(past) > 1:
+        speed = (was[:3] - past[1][1][springs.body][:3]) / (past[1][0] - past[0][0])
+    to, q, _ = _inner(move, (was[:3] + dt * speed, was[3:7], 1.0))
+    spun = 2 * np.sqrt(max(2 - 2 * abs(float(q @ now[1])), 0.0))
+    if np.linalg.norm(now[0] - to) <= CUT + QUICK * dt and spun <= CUT_TURN + QUICK_TURN * dt:
+        return move
+    more = quaternion.multiply(now[1], quaternion.conjugate(q))
+    return _inner((now[0] - quaternion.rotate(more, to), more, 1.0), move)
+
+
 def _stepped(
     springs: SpringUpdate, rows: Rows, parents: Array, inputs: dict[int, Frame], old: dict[str, Any], state: dict[str, Any]
 ) -> _Pass:  # fmt: skip
     move: Frame = (springs.shift, springs.turn, 1.0)
+    if springs.body >= 0:
+        move = _cut_to(springs, inputs[springs.body], old["past"], move)
     tails = [
         (now, before) if s.center >= 0 else (_point(move, now), _point(move, before))
         for s, (now, before) in zip(springs.joints, old["tails"])
