@@ -324,11 +324,37 @@ def test_a_damaged_file_swings_as_far_as_it_can():
     assert [s.joint for s in plan.joints] == [2] and np.isfinite(animator.pose.rotation).all()
 
 
-def test_a_crowd_on_the_gpu_says_that_it_has_no_springs():
-    from marrow import gpu
+# -- levels of detail -----------------------------------------------------------------------------------------------------
 
-    with pytest.raises(ValidationError, match="springs=False"):
-        gpu.Crowd(mw.Animator(avatar(), count=2))
+
+def test_a_level_without_the_joints_skips_them_and_comes_back_without_a_kick():
+    """Hair that hangs still while its level has no hair, and the head was carried two metres in between, hangs still."""
+    who = puppet(seconds=4.0)
+    coarse = mw.Level((), mw.Lod.of((), 2, error=0.01, mean_error=0.01))
+    crowd = mw.Animator(who.replace(reduced=(coarse,)), swinging(gravity=0.3), count=2)
+    still = [[0, 0, 0, 1]] * 4
+    crowd.levels = [0, 0]
+    for k in range(60):
+        if k == 20:
+            crowd.levels = [0, 1]
+        if k == 40:
+            crowd.levels = [0, 0]
+        crowd.root.set([[0, 0, 0], [0.1 * max(0, min(k - 20, 20)), 0, 0]])
+        crowd.update(1 / 60)
+        if k < 20 or k >= 41:
+            np.testing.assert_allclose(crowd.pose.rotation[:, 2:], [still] * 2, atol=1e-5)
+
+
+def test_who_was_not_seen_begins_at_rest_and_swings_like_the_others():
+    crowd = mw.Animator(puppet(sway), swinging(gravity=0.3), count=2)
+    for k in range(60):
+        crowd.levels = [0, -1 if 20 <= k < 40 else 0]
+        crowd.update(1 / 60)
+        if k == 40:
+            np.testing.assert_allclose(crowd.pose.rotation[1, 2:], [[0, 0, 0, 1]] * 4, atol=1e-6)
+        else:
+            crowd.pose  # noqa: B018  (what is seen)
+    np.testing.assert_allclose(tip(crowd)[1], tip(crowd)[0], atol=3e-3)
 
 
 def test_springs_in_another_unit_swing_as_far():

@@ -60,6 +60,7 @@ class Crowd(GpuInstances):
 
     The animator is used as before: parameters, triggers, slots, events, `instances`, `levels`... What it
     is asked for in the way of poses (`pose`, `matrices`, `skin`) comes from the GPU too, until `release()`.
+    On a GPU in software graphs with springs are posed by the CPU, which hands the results over.
 
     `precise=False` solves limbs in float32 also where the GPU has float64: faster, and off by more where they are
     nearly straight.
@@ -71,11 +72,6 @@ class Crowd(GpuInstances):
         if isinstance(animator.evaluation.evaluator, GpuEvaluator):
             raise ValidationError(
                 "Crowd: this animator is posed by a Crowd already; release() that one first"
-            )
-        if animator.evaluation.compiled.springs:
-            raise ValidationError(
-                "Crowd: springs swing on the CPU so far: make the animator with springs=False, leave out Springs nodes, or "
-                "draw the animator itself"
             )
         self.animator, self.device = animator, device or Device.best()
         self._outputs: dict[int, dict[str, Pages]] = {}
@@ -115,7 +111,7 @@ class Crowd(GpuInstances):
 
         def submit(job: EvaluationJob) -> list[CrowdGroup]:
             jobs, groups = self._jobs(job)
-            evaluator.submit(jobs, job.program, job.memory, job.vectors, timer)
+            evaluator.submit(jobs, job.program, job.memory, job.vectors, timer, threads=job.threads)
             return groups
 
         with _timed(evaluator, timer):

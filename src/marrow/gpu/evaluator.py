@@ -16,6 +16,7 @@ from marrow.gpu.batches import Batch, GpuJob, batches, parcels
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
+from marrow.gpu.handed_poses import hand_over_poses
 from marrow.gpu.ik_solver import GpuSolvers
 from marrow.gpu.memory import GpuMemory
 from marrow.gpu.pose_shader import (
@@ -99,6 +100,9 @@ class GpuEvaluator(PoseEvaluator):
     ) -> None:
         super().__init__(bank, palette, masks, procedurals, joints=joints)
         self.device = device
+        self.on_cpu = self._procedurals.swings and device.adapter.is_software
+        """Whether the CPU makes the poses, and hands them over. Where it stands in for a GPU, the shader of springs takes
+        minutes to compile."""
         self.shared = shared if shared is not None and shared.clips is bank else _Shared(device, bank)
         self.status = Pages(device, 4, label="status", dtype=np.int32)
         self._tables: dict[int, dict[str, int]] = {}
@@ -119,7 +123,9 @@ class GpuEvaluator(PoseEvaluator):
         return GpuEvaluator(self.device, bank, palette, masks, procedurals, joints=joints, shared=self.shared)
 
     def hold(self, memory: Any) -> Any:
-        """The memory of instances on the GPU."""
+        """The memory of instances on the GPU; an array where the CPU makes the poses."""
+        if self.on_cpu:
+            return super().hold(memory)
         held = memory if isinstance(memory, GpuMemory) else GpuMemory.of(self.device, memory)
         held.solvers = self.shared.solvers
         return held
@@ -180,6 +186,8 @@ class GpuEvaluator(PoseEvaluator):
 
     def compile(self) -> None:
         """Compiles the shaders now rather than when they are needed."""
+        if self.on_cpu:
+            return
         for shader in self.shaders():
             self.pipeline(shader)
 
@@ -247,6 +255,12 @@ class GpuEvaluator(PoseEvaluator):
         threads: int = 1,
     ) -> None:
         """See `PoseEvaluator.run`. `memory` may be an array, which is then carried to the GPU and back."""
+        if self.on_cpu:
+            super().run(
+                program, memory=memory, vectors=vectors, pose=pose, model=model, palette=palette, morphs=morphs,
+                instances=instances, threads=threads,
+            )  # fmt: skip
+            return
         if instances is not None:
             instances = np.ascontiguousarray(instances, np.int64)
             if instances.size and (instances[0] < 0 or instances[-1] >= len(program)):
@@ -282,6 +296,8 @@ class GpuEvaluator(PoseEvaluator):
 
     def check(self, program: PoseProgram, instances: Array | None, count: int) -> None:
         """Raises the error of the first program that names what is not there. Waits for the GPU."""
+        if self.on_cpu:
+            return  # it was raised when the programs were run
         status = self.status.numpy()[:count].reshape(-1)
         wrong = np.flatnonzero(status)
         if len(wrong):
@@ -293,11 +309,16 @@ class GpuEvaluator(PoseEvaluator):
         self,
         jobs: Sequence[GpuJob],
         program: PoseProgram,
-        memory: GpuMemory | None,
+        memory: Any,
         vectors: Array | None,
         timer: Clock | None = None,
+        *,
+        threads: int = 1,
     ) -> None:
         """Runs the programs of the jobs' instances, without waiting for the results."""
+        if self.on_cpu:
+            hand_over_poses(jobs, program, memory, vectors, threads)
+            return
         if memory is not None and memory.size and len(memory) < len(program):
             raise ValidationError(f"memory: expected {len(program)} rows, got {len(memory)}")
         for job in jobs:

@@ -73,9 +73,11 @@ class LevelEvaluation:
 
 @dataclass(frozen=True, eq=False)
 class EvaluationJob:
-    """What gives the poses of a moment: the programs, what they keep and look for, and who runs them."""
+    """What gives the poses of a moment: the programs, what they keep and look for, who runs them, and the cores that may
+    share in it."""
 
     program: PoseProgram
     memory: Any
     vectors: Array
     levels: tuple[LevelEvaluation, ...]
+    threads: int = 1

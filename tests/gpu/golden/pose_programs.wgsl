@@ -478,6 +478,9 @@ fn within(springs_1: i32, springs_2: i32) -> bool {
   if (program[batch.ints + springs_1 + 4] < 0 || program[batch.ints + springs_1 + 5] < program[batch.ints + springs_1 + 4] || program[batch.ints + springs_1 + 3] < 1 || program[batch.ints + springs_1 + 1] < 0) {
     return false;
   }
+  if (program[batch.ints + springs_1 + 2] < 1 || program[batch.ints + springs_1 + 2] > program[batch.ints + springs_1 + 3]) {
+    return false;
+  }
   if (program[batch.ints + springs_1 + 6] < 0 || program[batch.ints + springs_1 + 7] < 0 || slots > program[batch.ints + springs_1 + 1] || program[batch.ints + springs_1 + 8] >= program[batch.ints + springs_1 + 4]) {
     return false;
   }
@@ -536,9 +539,6 @@ fn sound_springs(n: i32, at: i32) -> bool {
   let c_2 = program[batch.ints + at];
   let f = program[batch.ints + at];
   if (f < 0 || f + 1 > batch.floats_count) {
-    return false;
-  }
-  if (program[batch.ints + c_1 + 2] < 1 || program[batch.ints + c_1 + 2] > batch.joints) {
     return false;
   }
   if (at + 12 + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 5] + 3 * program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {

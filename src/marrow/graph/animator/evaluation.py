@@ -87,7 +87,9 @@ class Evaluation:
             work = [LevelEvaluation(0, runtime.evaluator, None)]
         else:
             work = runtime.crowd_levels().work(store.levels, store.state.instances["interval"])
-        result = run(EvaluationJob(control.program, store.memory, control.vectors, tuple(work)))
+        result = run(
+            EvaluationJob(control.program, store.memory, control.vectors, tuple(work), runtime.threads)
+        )
         runtime.outputs["ran"] = True
         return result
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from marrow.kernels.language.constants import ConstantField, Constants, column, count, memory, number, whole
+from marrow.kernels.language.constants import ConstantField, Constants, column, memory, number, whole
 from marrow.kernels.operations.limbs import HEADER, ROUND, TICKS
 from marrow.kernels.operations.record import Operation
 from marrow.kernels.operations.spatial import (
@@ -83,6 +83,8 @@ def within(work, springs):
     J, slots = len(work.parents), springs.frames + springs.joints
     if springs.inputs < 0 or springs.frames < springs.inputs or springs.joints < 1 or springs.needs < 0:
         return False
+    if springs.blocks < 1 or springs.blocks > springs.joints:
+        return False
     if springs.colliders < 0 or springs.hits < 0 or slots > springs.needs or springs.body >= springs.inputs:
         return False
     if springs.needs > J:  # a level of detail that has none of them
@@ -129,7 +131,7 @@ SPRING_SET = Constants(
     "joints that swing, what they hang on and what they hit",
     (within,),
     needs=whole("as many joints as a level of detail must have"),
-    blocks=count("blocks of 16 joints"),
+    blocks=whole("blocks of 16 joints"),
     joints=whole("joints that swing"),
     inputs=whole("frames that the pose has, parents first"),
     frames=whole("these, and those that hang on joints that swing"),
