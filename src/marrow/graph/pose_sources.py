@@ -31,6 +31,7 @@ class PoseSource:
 
     def __init__(self, entry: FunctionEntry, animator: Animator, character: Character, count: int) -> None:
         from marrow.motion.bone_map import RetargetError
+        from marrow.motion.pose_transfer import transfer_of
         from marrow.motion.retarget import Retargeter
 
         self.entry, self.animator = entry, animator
@@ -38,7 +39,7 @@ class PoseSource:
         names = (animator.character.name or entry.name, character.name or "the character")
         try:
             self.tool = Retargeter(animator.character, character, names=names)
-            self.transfer = self.tool.pose_transfer
+            self.transfer = transfer_of(self.tool)
         except RetargetError as error:
             raise ValidationError(f"{entry.path}: {error}") from None
         for line in self.tool.report:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,10 @@ from marrow.model import Character, Skeleton
 from marrow.motion.posture import Posture
 from marrow.motion.skin_points import head_parts, surface_points
 
-__all__ = ["AxisFrames", "BodyShape", "RoundShape", "find_shape", "head_frames", "trunk_frames"]
+if TYPE_CHECKING:
+    from marrow.motion.retarget_setup import Fit
+
+__all__ = ["AxisFrames", "BodyShape", "RoundShape", "find_shape", "head_frames", "shape_of", "trunk_frames"]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
@@ -184,3 +187,15 @@ def _measured(points: Array, frames: AxisFrames, span: tuple[float, float]) -> R
 
 def _unit(v: Array) -> Array:
     return np.asarray(v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-12))
+
+
+def shape_of(tool: Fit, side: Literal["source", "target"]) -> BodyShape:
+    """Trunk and head of one of the bodies of a retargeter, found once."""
+    if side not in tool._shapes:
+        first = side == "source"
+        tool._shapes[side] = find_shape(
+            tool.source_character if first else tool.target_character, tool.source if first else tool.target,
+            tool.chains(side), tool._from if first else tool._to,
+        )  # fmt: skip
+    found: BodyShape = tool._shapes[side]
+    return found

@@ -35,6 +35,7 @@ from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
+from marrow.motion.skin_points import skin_of
 from marrow.motion.soles import Soles
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def plant_feet(
     carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)
-    height = tool.skin().body.lowest(model) if weights.body else np.full(T, np.inf)
+    height = skin_of(tool).body.lowest(model) if weights.body else np.full(T, np.inf)
     if carries and height.min() < 0:
         rise = weights.body * smooth_rise(height, seconds, loops=loops)
         mine.place[..., 1] += rise[:, None, None]

@@ -18,13 +18,14 @@ from marrow.math import quaternion
 from marrow.model import Pose
 from marrow.motion.arm_turns import Arm
 from marrow.motion.body_lift import feet_share
-from marrow.motion.body_shape import AxisFrames, BodyShape, RoundShape, head_frames, trunk_frames
+from marrow.motion.body_shape import AxisFrames, BodyShape, RoundShape, head_frames, shape_of, trunk_frames
 from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.contacts import LEG, FeetPoints, windows
 from marrow.motion.foot_ik import HIGH, BentLimb, asked, repeats
 from marrow.motion.foot_planting import PlantProblem, plant_moves
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
+from marrow.motion.skin_points import skin_of
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -137,7 +138,7 @@ def _anywhere(tool: Retargeter, motion: _Motion, world: Array, ground: float) ->
     far = np.linalg.norm(theirs.knuckles[:, 0] - theirs.knuckles[:, 1], axis=-1)
     out = far < (MET + MORE) * size
     out |= theirs.palms[..., 1].min(axis=1) < (HIGH + MORE) * size
-    out |= (mine.palms[..., 1] - tool.skin().hand_reach).min(axis=1) < MORE * size
+    out |= (mine.palms[..., 1] - skin_of(tool).hand_reach).min(axis=1) < MORE * size
     for side, limit in ((theirs, TOUCH[1] + SLOWLY), (mine, FLESH + SLOWLY)):
         for frames, shape in side.parts:
             if not frames.beside(side.palms, shape, limit * size).any():
@@ -219,7 +220,7 @@ def _source_side(tool: Retargeter, pose: Pose, world: Array, ground: float) -> _
     turn = quaternion.to_matrix(world)
     turned = np.concatenate([turn @ few[..., :3].astype(np.float64), place[..., None]], axis=-1)
     turned[..., 3] *= tool.scale
-    shape: BodyShape = tool.shape("source")
+    shape: BodyShape = shape_of(tool, "source")
     trunk = trunk_frames(turned[..., 3], {name: (k,) for k, name in enumerate(named)})
     top = head_frames(turned[:, -1], shape)
     top = replace(top, length=top.length * tool.scale)
@@ -231,7 +232,7 @@ def _source_side(tool: Retargeter, pose: Pose, world: Array, ground: float) -> _
 def _target_side(tool: Retargeter, motion: _Motion) -> _Side:
     chains = tool.chains("target")
     head = chains["head"][-1] if chains.get("head") else chains["hips"][0]
-    shape: BodyShape = tool.shape("target")
+    shape: BodyShape = shape_of(tool, "target")
     joints = [
         *(chains[f"{s}_{n}"][0] for n in ("leg", "arm") for s in SIDES),
         *(chains[f"{s}_arm"][2] for s in SIDES),
@@ -254,7 +255,7 @@ def _on_ground(
     size, times = tool.leg_t / LEG, motion.times
     rest = np.full((2, 2), 2 * FLESH * size)
     points = tuple(FeetPoints(np.stack([p, p], axis=2), rest, tool.leg_t) for p in (theirs.palms, mine.palms))
-    lowest = tool.skin().hand_heights(motion.model, motion.shift[:, 1])
+    lowest = skin_of(tool).hand_heights(motion.model, motion.shift[:, 1])
     if theirs.palms[..., 1].min() > HIGH * size:
         return replace(PlantProblem.still(len(times)), need=-lowest / length), (points[0], points[1])
     problem = asked(points[0], points[1], lowest, times, length)

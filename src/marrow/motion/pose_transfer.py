@@ -30,7 +30,7 @@ from marrow.motion.transfer import TransferBuilder
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
 
-__all__ = ["PoseTransfer"]
+__all__ = ["PoseTransfer", "transfer_of"]
 
 Array = NDArray[Any]
 WIDTH = (3, 4, 3)
@@ -146,3 +146,10 @@ class PoseTransfer:
         whole = whole_body(tool)
         made = grown_scales(scaled.tolist(), pose, tool.source, tool.target, self._drivers, whole)
         return {(j, 2): values for j, values in made.tracks.items()}
+
+
+def transfer_of(tool: Retargeter) -> PoseTransfer:
+    """The way that single poses go with a retargeter, found once."""
+    if tool._pose_transfer is None:
+        tool._pose_transfer = PoseTransfer(tool)
+    return tool._pose_transfer

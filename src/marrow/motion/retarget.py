@@ -39,7 +39,7 @@ from marrow.motion.joint_scale import scales_change, transfer_scale, whole_body
 from marrow.motion.limbs import dense
 from marrow.motion.paws import plant_paws
 from marrow.motion.placed_rotations import placed_clip, turns_freely
-from marrow.motion.pose_transfer import PoseTransfer
+from marrow.motion.pose_transfer import PoseTransfer, transfer_of
 from marrow.motion.profile import GivenProfile, RetargetProfile, as_profile
 from marrow.motion.profile_bodies import body_with
 from marrow.motion.quality import MotionQuality, motion_quality
@@ -261,14 +261,7 @@ class Retargeter(Fit):
         flat = pose.reshape((int(np.prod(pose.batch_shape)),))
         if not all(np.isfinite(part).all() for part in (flat.translation, flat.rotation, flat.scale)):
             raise ValidationError("retarget_pose: the pose is not finite")
-        return self.pose_transfer.run(flat, threads).reshape(pose.batch_shape)
-
-    @property
-    def pose_transfer(self) -> PoseTransfer:
-        """The way that single poses go, found once."""
-        if self._pose_transfer is None:
-            self._pose_transfer = PoseTransfer(self)
-        return self._pose_transfer
+        return transfer_of(self).run(flat, threads).reshape(pose.batch_shape)
 
     def _retarget(
         self,

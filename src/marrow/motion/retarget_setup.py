@@ -19,7 +19,6 @@ from marrow.model import Character, Clip, Pose, Skeleton
 from marrow.model._derived import derived
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, lies, shares_frames, world_turn
-from marrow.motion.body_shape import BodyShape, find_shape
 from marrow.motion.bone_map import BODY, BoneMap, RetargetError
 from marrow.motion.contacts import LEG, feet_points, feet_shape, same_feet
 from marrow.motion.detached_feet import detached_feet
@@ -40,7 +39,6 @@ from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import SIDES, find_rig
 from marrow.motion.sizes import metres, same_legs, same_trunk, size_ratio, stands_on_ground, stature
-from marrow.motion.skin_points import BodySkin, find_body_skin
 from marrow.motion.soles import find_soles, with_balls
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
@@ -192,24 +190,6 @@ class Fit:
         self._shapes = {}
         self.hands_s = find_hands(self.source_character, self.source, mine, legs[0] / LEG)
         self.hands_t = find_hands(self.target_character, self.target, theirs, legs[1] / LEG)
-
-    def shape(self, side: Literal["source", "target"]) -> BodyShape:
-        """Trunk and head of one of the bodies."""
-        if side not in self._shapes:
-            first = side == "source"
-            self._shapes[side] = find_shape(
-                self.source_character if first else self.target_character, self.source if first else self.target,
-                self.chains(side), self._from if first else self._to,
-            )  # fmt: skip
-        found: BodyShape = self._shapes[side]
-        return found
-
-    def skin(self) -> BodySkin:
-        """What of the target meets the ground."""
-        if "skin" not in self._shapes:
-            self._shapes["skin"] = find_body_skin(self.target_character, self.target, self.chains("target"))
-        found: BodySkin = self._shapes["skin"]
-        return found
 
     def _take_poses(self, mine: Chains, theirs: Chains) -> None:
         """The poses that profiles want the bodies to be compared in."""

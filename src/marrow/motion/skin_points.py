@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from marrow.model import Character, Skeleton
 from marrow.model._derived import derived
 from marrow.motion.rig import FINGERS, find_rig
 
+if TYPE_CHECKING:
+    from marrow.motion.retarget_setup import Fit
+
 __all__ = [
     "BodySkin",
     "SkinGroup",
@@ -22,6 +25,7 @@ __all__ = [
     "bare_hand",
     "find_body_skin",
     "find_skin",
+    "skin_of",
     "skinned_joints",
     "surface_points",
 ]
@@ -238,3 +242,11 @@ def _ways() -> Array:
     z, turn = 1 - 2 * k / WAYS, k * np.pi * (1 + 5**0.5)
     level = np.sqrt(1 - z * z)
     return np.stack([level * np.cos(turn), level * np.sin(turn), z])
+
+
+def skin_of(tool: Fit) -> BodySkin:
+    """What of the target of a retargeter meets the ground, found once."""
+    if "skin" not in tool._shapes:
+        tool._shapes["skin"] = find_body_skin(tool.target_character, tool.target, tool.chains("target"))
+    found: BodySkin = tool._shapes["skin"]
+    return found
