@@ -59,3 +59,9 @@ def test_the_tests_of_a_package_are_in_the_folder_of_its_name():
     folders = {p.name for p in inside if p.is_dir() and any(p.glob("*.*"))}
     packages = {n for n in parts() if (ROOT / "src" / "marrow" / n).is_dir()}
     assert folders == packages | set(re.findall(r"`(\w+)/`", others))
+
+
+def test_test_modules_have_names_that_exist_once():
+    """Processes that a test starts import its module by that name alone."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))
