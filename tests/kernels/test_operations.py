@@ -91,6 +91,9 @@ def test_formulas_of_a_record_are_those_its_function_uses(operation):
 class World:
     """A character with a limb and a chain, memory, masks, and the same for the reference."""
 
+    swings = False
+    """Whether a GPU is to have the shader of springs, which is long."""
+
     def __init__(self, seed):
         self.rng, self.character, self.masks = programs.world(seed)
         bones = self.character.skeleton
@@ -358,6 +361,8 @@ class World:
         procedurals = Procedurals(
             readonly(np.array(self.ints if ints is None else ints, np.int32)),
             readonly(np.array(self.floats if floats is None else floats, np.float32)),
+            swings=self.swings,
+            constrained=True,
         )
         return PoseEvaluator(self.bank, self.character.palette, self.masks, procedurals)
 

@@ -149,7 +149,7 @@ class GpuEvaluator(PoseEvaluator):
 
     def room(self, depth: int) -> int:
         """Floats that an instance needs while its program runs: so many poses, and matrices."""
-        spare = 2 if self._procedurals.swings else 1
+        spare = 2 if self._procedurals.swings or self._procedurals.constrained else 1
         return max(1, depth * self.layout.size + spare * 16 * self.layout.joints)
 
     @cached_property

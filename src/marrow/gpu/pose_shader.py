@@ -111,9 +111,9 @@ def _world(shader: PoseShader) -> World:
         "ops": WgslField(sizes=("batch.operations",), columns={n: column(*c) for n, c in _COLUMNS.items()}),
         "bank": WgslField("f", bank.format),
         "stack": WgslField("f", "scratch[room + {}]".format),
-        # Room for an operation's own use: none but springs needs both.
+        # Room for an operation's own use: none but springs and constraints needs both.
         "local": WgslField("f", "scratch[room + batch.matrices + 16 * batch.row + {}]".format)
-        if SPRINGS.code in shader.operations
+        if shader.operations & {SPRINGS.code, CONSTRAIN.code}
         else spare,
         "model": spare,
         "matrices": WgslField("f", "matrices[{}]".format) if shader.jumps else spare,
@@ -186,6 +186,7 @@ _RUN = """fn run(record: i32) -> i32 {
 }"""
 _ALONE = """@compute @workgroup_size(LANES)
 fn main(@builtin(global_invocation_id) index: vec3<u32>) {
+  _ = arrayLength(&memory); // a buffer that no operation uses would have no place
   if (i32(index.x) < batch.records) { _ = run(batch.first_record + 6 * i32(index.x)); }
 }"""
 _TOGETHER = """@compute @workgroup_size(LANES)

@@ -467,6 +467,7 @@ class Compiler:
                 readonly(np.array(self.floats, np.float32)),
                 self.named_joints,
                 bool(self.springs),
+                any(row[0] == kernel.CONSTRAIN for row in b.rows["procedurals"]),
             ),
             parameters=b.parameters,
             machines=self.machines,

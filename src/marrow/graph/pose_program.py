@@ -137,12 +137,14 @@ class PoseProgramBuilder:
 @dataclass(frozen=True, eq=False)
 class Procedurals:
     """The constants of the limbs and chains a graph solves (see `kernels.operations.limbs`). They name joints below
-    `joints`; `swings` says whether there are springs among them, which take a longer shader and more room."""
+    `joints`; `swings` says whether there are springs among them, which take a longer shader and more room,
+    `constrained` whether there are constraints, which take more room."""
 
     ints: Array = field(default_factory=lambda: readonly(np.zeros(0, np.int32)))
     floats: Array = field(default_factory=lambda: readonly(np.zeros(0, np.float32)))
     joints: int = 0
     swings: bool = False
+    constrained: bool = False
 
 
 class PoseEvaluator:

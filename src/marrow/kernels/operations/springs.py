@@ -399,7 +399,7 @@ def cut_to(kept, was, now, shift, turn, dt, size):
             multiplied(more, turn),
         )
         shift = (here[0] - to[0], here[1] - to[1], here[2] - to[2])
-    return shift, turn
+    return (shift[0], shift[1], shift[2], turn[0], turn[1], turn[2], turn[3])
 
 
 def run_springs(work, n, top, at, time, weight):
@@ -447,7 +447,8 @@ def run_springs(work, n, top, at, time, weight):
         turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
     if springs.body >= 0:
         body = INPUT * springs.body
-        shift, turn = cut_to(kept, old + inputs + body, here + body, shift, turn, dt, springs.size)
+        m = cut_to(kept, old + inputs + body, here + body, shift, turn, dt, springs.size)
+        shift, turn = (m[0], m[1], m[2]), (m[3], m[4], m[5], m[6])
     put_frame(kept, moves, shift, turn, 1.0)
     for b in range(blocks):
         move_tails.each(
