@@ -133,6 +133,8 @@ def describe(formula):
         names = formula.__code__.co_varnames[: formula.__code__.co_argcount][1:]
     arrays = {"stack", "bank", "masks", "memory", "local", "source", "out", "left", "right", "model"}
     numbers = {"w", "t", "u", "v", "h"}
+    if formula.__module__.endswith("spring_lanes"):
+        arrays, numbers = {"g", "centers", "floats", "kept", "vectors", "moves"}, {"h", "part"}
     return {n: "*f4[?]" if n in arrays else "f8" if n in numbers else "i8" for n in names}
 
 

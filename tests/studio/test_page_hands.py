@@ -53,7 +53,7 @@ def test_space_plays_after_a_click_and_does_not_repeat_it(page: Tab, clicked: st
 def test_drops_wait_for_one_another(page: Tab, tmp_path: Path) -> None:
     for name in ("one", "two"):
         mw.save(small_character(name=name), tmp_path / f"{name}.glb")
-    chooser = page.page.locator("input[type=file]").first
+    chooser = page.page.get_by_label("Choose a file")
     chooser.set_input_files(str(tmp_path / "one.glb"))
     chooser.set_input_files(str(tmp_path / "two.glb"))
     page.until("s.characters[0]?.name === 'two'")
@@ -63,7 +63,7 @@ def test_drops_wait_for_one_another(page: Tab, tmp_path: Path) -> None:
 def test_what_went_wrong_is_no_longer_said_when_things_are_well(page: Tab, tmp_path: Path) -> None:
     (tmp_path / "broken.glb").write_bytes(b"glTF nonsense")
     mw.save(small_character(name="sound"), tmp_path / "sound.glb")
-    chooser = page.page.locator("input[type=file]").first
+    chooser = page.page.get_by_label("Choose a file")
     chooser.set_input_files(str(tmp_path / "broken.glb"))
     page.page.locator(".problem").wait_for()
     chooser.set_input_files(str(tmp_path / "sound.glb"))

@@ -74,12 +74,14 @@ def driven() -> PoseDriver:
 
 
 def posed(root: AnyNode) -> Callable[[], object]:
-    """Poses of the crowd, from the pose programs on, on one thread."""
+    """An update of the crowd and its poses, on one thread."""
     crowd = Animator(mannequin(), Graph(root), count=CROWD, threads=1)
-    crowd.update(1 / 60)
-    runtime = crowd._runtime
-    rows = np.empty((CROWD, crowd.evaluation.compiled.bank.layout.size), np.float32)
-    return lambda: runtime.run(pose=rows)
+
+    def run() -> object:
+        crowd.update(1 / 60)
+        return crowd.pose
+
+    return run
 
 
 def roll(k: int) -> Constraint:

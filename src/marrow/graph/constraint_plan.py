@@ -239,7 +239,7 @@ class ConstraintPlan:
                 self._model_turns.append(own if p < 0 else quaternion.multiply(self._model_turns[p], own))
         turns = self._model_turns
         between = quaternion.multiply(quaternion.conjugate(turns[source]), turns[joint])
-        return inverse[:, :3] @ rest[joint, :, 3] + inverse[:, 3], between
+        return affine.apply(inverse, rest[joint, None, :, 3])[0], between
 
     def _aim(self, c: AimAt) -> tuple[int, int, int, Sequence[float]]:
         self._sources(c)

@@ -15,6 +15,7 @@ from marrow.kernels.operations.limbs import TICKS
 from marrow.kernels.operations.spring_lanes import CONSTANT_ROWS
 from marrow.kernels.operations.springs import kept_size
 from marrow.kernels.operations.springs_reference import SwingingJoint, TouchedCollider
+from marrow.math.elementary import sincos
 from marrow.model.skeleton import Skeleton
 
 __all__ = ["SpringPlan", "plan_springs"]
@@ -247,7 +248,8 @@ def _constants(s: SwingingJoint) -> list[float]:
     """The numbers of a joint, see `spring_lanes.CONSTANT_ROWS`."""
     length = float(np.linalg.norm(s.tail))
     # Who may turn as far as it likes is never beyond its limit.
-    limit = (np.cos(s.limit), np.sin(s.limit)) if s.limit < np.pi - 1e-6 else (-2.0, 0.0)
+    sine, cosine = sincos(s.limit)
+    limit = (float(cosine), float(sine)) if s.limit < np.pi - 1e-6 else (-2.0, 0.0)
     return [
         *(s.tail / length), length, *s.rest, s.stiffness / TICKS, 1.0 - s.drag, *(s.gravity / TICKS), *limit,
         float(s.center < 0),
