@@ -22,6 +22,8 @@ GROUPS = {
     "threads": ("Crowds on every core", {}),
     "motion": ("Retargeting", {}),
     "ik": ("Inverse kinematics", {}),
+    "constraints": ("Constraints and drivers", {}),
+    "springs": ("Springs", {}),
     "lod": ("Levels of detail", {}),
     "studio": ("The studio", {}),
     "gpu": ("On a GPU in software", {}),
