@@ -29,7 +29,9 @@ def test_two_raylets_one_killed_half_way(clips, tmp_path):
     assert told["killed"]
     local = bytes_of(tmp_path / "local")
     assert bytes_of(tmp_path / "whole") == local
-    assert bytes_of(tmp_path / "wounded") == local
+    # Who is killed while it writes leaves its temporary file behind.
+    wounded = {k: v for k, v in bytes_of(tmp_path / "wounded").items() if not k.endswith(".tmp")}
+    assert wounded == local
 
 
 def test_a_cluster_that_is_not_there(clips, tmp_path):
