@@ -213,13 +213,35 @@ static int check_procedurals(const mrw_character *c) {
     return 0;
 }
 
-/* Nothing that is no number. Where infinity may stand it stands for "no end". */
+/* Numbers are numbers, and have an end; only the range of a parameter may have none. */
 static int check_numbers(const mrw_character *c) {
-    const int tables[] = {GRAPH_numbers, GRAPH_constants, GRAPH_roots, GRAPH_ways};
-    for (int t = 0; t < 4; t++) {
-        const mrw_array *table = &c->graph[tables[t]];
-        const double *values = (const double *)(const void *)table->data;
-        for (int64_t k = 0; k < table->rows * table->columns; k++) WANT(mrw_finite(values[k]) || (t == 0 && values[k] == values[k]), "table of numbers");
+    for (int f = 0; f < (int)(sizeof(mrw_graph_floats) / sizeof(*mrw_graph_floats)); f++) {
+        const mrw_array *table = &c->graph[mrw_graph_floats[f].leaf];
+        int endless = mrw_graph_floats[f].leaf == GRAPH_parameters || mrw_graph_floats[f].leaf == GRAPH_numbers;
+        for (int64_t k = 0; k < table->rows * table->columns; k++) {
+            double value;
+            mrw_copy(&value, table->data + k * table->item + mrw_graph_floats[f].offset, 8);
+            WANT(endless ? value == value : mrw_finite(value), "table of numbers");
+        }
+    }
+    const double *durations = (const double *)(const void *)c->tables[TABLE_durations].data;
+    for (int64_t k = 0; k < c->tables[TABLE_durations].rows; k++) WANT(durations[k] >= 0 && durations[k] <= 1e7, "list of clips");
+    for (int64_t k = 0; k < c->tables[TABLE_parameter_values].rows; k++)
+        for (int i = 0; i < 7; i++) {
+            double value = ((const double *)(const void *)c->tables[TABLE_parameter_values].data)[7 * k + i];
+            WANT(i == 1 || i == 2 ? value == value : mrw_finite(value), "list of parameters");
+        }
+    return 0;
+}
+
+static int check_floats(const mrw_character *c, char *const *state, int64_t count) {
+    for (int f = 0; f < (int)(sizeof(mrw_state_floats) / sizeof(*mrw_state_floats)); f++) {
+        int leaf = mrw_state_floats[f].leaf;
+        for (int64_t k = 0; k < count * mrw_width(c, leaf); k++) {
+            double value;
+            mrw_copy(&value, state[leaf] + k * c->begin[leaf].item + mrw_state_floats[f].offset, 8);
+            WANT(mrw_finite(value), "state");
+        }
     }
     return 0;
 }
@@ -362,9 +384,11 @@ int mrw_check_tables(mrw_character *c) {
 int mrw_check_state(const mrw_character *c, char *const *state, int64_t count) {
 #define OF(leaf, type) ((const type *)(const void *)state[STATE_##leaf])
     int64_t clips = c->pose[POSE_clip_start].rows, sections = ROWS(c, sections), montages = c->names[NAMES_montages].count;
+    if (check_floats(c, state, count) < 0) return -1;
     for (int64_t n = 0; n < count; n++) {
         const mrw_instance_state *me = OF(instances, mrw_instance_state) + n;
-        WANT(among(me->side, 2) && me->interval >= 1 && me->wanted >= 1 && me->round >= 1 && mrw_finite(me->clock), "state");
+        WANT(among(me->side, 2) && me->interval >= 1 && me->wanted >= 1 && me->round >= 1 && me->wanted <= 1000000 && me->interval <= 1000000 && me->round <= 1000000, "state");
+        WANT(me->clock >= -1e12 && me->clock <= 1e12 && me->pending >= 0 && me->pending <= 1e7 && me->waited >= 0 && me->waited <= 1000000, "state");
         for (int64_t k = 0; k < ROWS(c, machines); k++) {
             const mrw_machine_state *row = OF(machines, mrw_machine_state) + n * ROWS(c, machines) + k;
             int64_t states = TABLE(c, machines, mrw_machine_row)[k].count;

@@ -5,9 +5,6 @@
 #include "marrow.h"
 #include "marrow_layout.h"
 
-#if !defined(MRW_WIDE_SKINS)
-#define MRW_WIDE_SKINS 0
-#endif
 #define MRW_MOST_INSTANCES 1000000
 
 typedef struct {

@@ -1,30 +1,42 @@
-"""The kernels as WebAssembly: the same text, with fused multiply-adds as WebAssembly has them.
+"""The kernels as the runtimes have them: object code for a machine's libraries, and for pages.
+
+In WebAssembly it is the same text, with fused multiply-adds as WebAssembly has them.
 
 LLVM does not make `relaxed_madd` of `llvm.fma`: vectors of 16 are cut into four, and the instruction is called by its
-name. An engine may
-answer with a sum that is rounded twice: a page looks once (`mrw_is_fused`), and takes the strict module, whose
-multiply-adds are
-exact arithmetic and much slower."""
+name. An engine may answer with a sum that is rounded twice: a page looks once (`mrw_is_fused`), and takes the strict
+module,
+whose multiply-adds are exact arithmetic and much slower."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from marrow.kernels.language.machine import ProcessorLevel, object_code, target_machine
-from marrow.runtime.layout import KERNELS_USED, SMALL_KERNELS, runtime_kernels
+from marrow.kernels.language.machine import LEVELS, ProcessorLevel, object_code, target_machine
+from marrow.kernels.targets import BuildTarget
+from marrow.runtime.layout import runtime_kernels
 
-__all__ = ["FEATURES", "renamed", "wasm_object", "written_kernels"]
+__all__ = ["FEATURES", "library_object", "wasm_object"]
 
 FEATURES = ("simd128", "bulk-memory", "nontrapping-fptoint", "sign-ext")
 TRIPLE = "wasm32-unknown-unknown"
 
 
-def written_kernels(machine: Any, names: tuple[str, ...] = KERNELS_USED, *, checks: bool = False) -> str:
-    """The kernels of the runtimes in LLVM's language."""
+def written_kernels(machine: Any, *, checks: bool = False) -> tuple[str, list[str]]:
+    """The kernels of the runtimes in LLVM's language, and what is looked at in them."""
     from marrow.kernels.language.machine import checked
 
-    return checked(runtime_kernels(names), machine, checks=checks)[0]
+    return checked(runtime_kernels(), machine, checks=checks)
+
+
+def library_object(target: BuildTarget, level: str, *, checked: bool = False) -> bytes:
+    """Object code of the kernels for a level of a machine, each under its name behind that of the level."""
+    from marrow.kernels.build import compiled
+
+    machine = target_machine(LEVELS[level], triple=target.triple or None)
+    names = {kernel.name: f"{level}_{kernel.name}" for kernel in runtime_kernels()}
+    text, _ = written_kernels(machine, checks=checked)
+    return compiled(renamed(text, names), target, [level])[level]
 
 
 def renamed(text: str, names: dict[str, str]) -> str:
@@ -38,7 +50,7 @@ def wasm_object(*, strict: bool) -> bytes:
     machine = target_machine(
         ProcessorLevel("wasm", "generic", ",".join(f"+{f}" for f in features)), triple=TRIPLE
     )
-    text = written_kernels(machine, SMALL_KERNELS)
+    text, _ = written_kernels(machine)
     found = sorted(set(re.findall(r'@"?(llvm\.(?:fma|fmuladd)\.[\w.]+)"?', text)))
     helpers = []
     for name in found:
