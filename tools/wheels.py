@@ -1,9 +1,11 @@
-"""Builds the wheels of every machine on this one: `python tools/wheels.py [TARGET ...] [--into dist] [--no-audit]` (`make wheels`).
+"""Builds the wheels of every machine on this one: `python tools/wheels.py [TARGET ...] [--into FOLDER] [--again]`
+(`make wheels`).
 
-Targets are those of `marrow.kernels.targets`. Every wheel has the same sources, samples and page, and the modules of its own machine
-(`build/kernels/TARGET`), made by the kernels' compiler and linked by PyPI's ziglang. What a wheel says of itself is then checked: by
-looking into its modules, by abi3audit (nothing but Python's stable ABI), and on Linux by auditwheel (nothing that a platform in its name
-does not have). The same sources give the same bytes.
+Targets are those of `marrow.kernels.targets`. Every wheel has the same sources, samples and page, and the modules of
+its own machine (`build/kernels/TARGET`), made by the kernels' compiler and linked by PyPI's ziglang. What a wheel
+says of itself is then checked: by looking into its modules, by abi3audit (nothing but Python's stable ABI), and on
+Linux by auditwheel (nothing that a platform in its name does not have). The same sources give the same bytes:
+`--again` builds everything a second time and compares.
 """
 
 from __future__ import annotations
@@ -32,6 +34,13 @@ LIBRARIES = {
 }
 """What modules may be loaded with: nothing that Python itself is not."""
 
+FILLING = {
+    "linux": {"memset"},
+    "windows": {"memset"},
+    "macos": {"memset", "bzero", "__bzero", "memset_pattern16"},
+}
+"""The functions of C's library that the compiler calls."""
+
 
 def build_wheel(target: BuildTarget, folder: Path) -> Path:
     """The wheel for a machine, in a folder."""
@@ -48,13 +57,22 @@ def build_wheel(target: BuildTarget, folder: Path) -> Path:
     return folder / wheel.name
 
 
+def build_again(target: BuildTarget) -> bytes:
+    """The wheel's bytes with kernels compiled anew."""
+    shutil.rmtree(ROOT / "build" / "kernels" / target.name)
+    with tempfile.TemporaryDirectory() as folder:
+        return build_wheel(target, Path(folder)).read_bytes()
+
+
 def check(wheel: Path, target: BuildTarget) -> list[str]:
     """What is wrong with a wheel, in words."""
     wrong = []
     if not wheel.name.endswith(f"-cp311-abi3-{target.wheel}.whl"):
         wrong.append(f"it is called {wheel.name}")
     with zipfile.ZipFile(wheel) as files:
-        compiled = {n: files.read(n) for n in files.namelist() if n.endswith((".so", ".pyd", ".dll", ".dylib"))}
+        compiled = {
+            n: files.read(n) for n in files.namelist() if n.endswith((".so", ".pyd", ".dll", ".dylib"))
+        }
         said = next(files.read(n).decode() for n in files.namelist() if n.endswith(".dist-info/WHEEL"))
     tags = {line.partition(": ")[2] for line in said.splitlines() if line.startswith("Tag: ")}
     if tags != {f"cp311-abi3-{platform}" for platform in target.wheel.split(".")}:
@@ -69,7 +87,8 @@ def check(wheel: Path, target: BuildTarget) -> list[str]:
             wrong.append(f"{name} shows {', '.join(sorted(module.exports))}")
         if not module.libraries <= LIBRARIES[target.system]:
             wrong.append(f"{name} is loaded with {', '.join(sorted(module.libraries))}")
-        if others := {n for n in module.imports if not n.startswith(("Py", "_Py")) and n != "memset"}:
+        python = {n for n in module.imports if n.startswith(("Py", "_Py"))}
+        if others := module.imports - python - FILLING[target.system]:
             wrong.append(f"{name} looks for {', '.join(sorted(others))}")
         if sources_digest().encode() not in data:
             wrong.append(f"{name} was made of other sources")
@@ -105,7 +124,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description="builds wheels for every machine on this one")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(MODULE_TARGETS))
     parser.add_argument("--into", type=Path, default=ROOT / "dist")
-    parser.add_argument("--no-audit", action="store_true", help="without abi3audit and auditwheel")
+    parser.add_argument("--again", action="store_true", help="build twice, and compare")
     options = parser.parse_args(arguments)
     if unknown := set(options.targets) - set(MODULE_TARGETS):
         parser.error(f"no target {', '.join(sorted(unknown))}: there are {', '.join(MODULE_TARGETS)}")
@@ -114,10 +133,14 @@ def main(arguments: list[str]) -> None:
     for name in options.targets or MODULE_TARGETS:
         began, target = time.perf_counter(), TARGETS[name]
         wheel = build_wheel(target, options.into)
-        wrong = check(wheel, target) + ([] if options.no_audit else audit(wheel, target))
+        wrong = check(wheel, target) + audit(wheel, target)
+        if options.again and build_again(target) != wheel.read_bytes():
+            wrong.append("built again it has other bytes")
         digest = hashlib.sha256(wheel.read_bytes()).hexdigest()[:16]
         seconds = time.perf_counter() - began
-        print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB, sha256 {digest}, {seconds:.0f} s", flush=True)
+        print(
+            f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB, sha256 {digest}, {seconds:.0f} s", flush=True
+        )
         for line in wrong:
             failed = True
             print(f"  {line}", file=sys.stderr)

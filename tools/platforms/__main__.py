@@ -12,14 +12,19 @@ import time
 from collections.abc import Callable
 
 from marrow.kernels.targets import TARGETS
-from platforms import windows
+from platforms import linux_arm, macos, windows
 from platforms.foreign import ROOT, Foreign, Missing
 
 sys.path.append(str(ROOT / "tests"))
 
 from surroundings import corpus_folder
 
-PYTHONS: dict[str, Callable[[], Foreign]] = {"windows-x86_64": windows.python}
+PYTHONS: dict[str, Callable[[], Foreign]] = {
+    "macos-x86_64": macos.x86_64,
+    "windows-x86_64": windows.python,
+    "linux-aarch64": linux_arm.python,
+    "macos-arm64": macos.arm64,
+}
 
 
 def compare(name: str, level: str, found: dict[str, str]) -> bool:

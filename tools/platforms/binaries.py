@@ -1,4 +1,5 @@
-"""Looks into shared libraries of every system: which processor they are for, what they show, and what they want from others."""
+"""Looks into shared libraries of every system: which processor they are for, what they show, and what they want from
+others."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ _MACH = {0x01000007: "x86_64", 0x0100000C: "arm64"}
 
 @dataclass(frozen=True)
 class Binary:
-    """A shared library: its machine as in `targets.TARGETS`, the names it shows, the libraries it is loaded with, and the names it
-    looks up outside."""
+    """A shared library: its machine as in `targets.TARGETS`, the names it shows, the libraries it is loaded with,
+    and the names it looks up outside."""
 
     target: str
     exports: frozenset[str]

@@ -1,5 +1,5 @@
-"""What it takes to run a wheel of another machine on this one: its packages from PyPI, the wheel unpacked, and the hashes that must come
-out. Everything lies in `build/platforms`."""
+"""What it takes to run a wheel of another machine on this one: its packages from PyPI, the wheel unpacked, and the
+hashes that must come out. Everything lies in `build/platforms`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["LAB", "PYTHON", "ROOT", "Foreign", "Missing", "called", "packages", 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = ROOT / "build" / "platforms"
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
-PACKAGES = ("numpy", "msgspec", "platformdirs", "pillow", "rich", "cyclopts", "ufbx", "starlette", "uvicorn", "websockets", "pytest")  # fmt: skip
+PACKAGES = "numpy msgspec platformdirs pillow rich cyclopts ufbx starlette uvicorn websockets pytest".split()
 
 
 class Missing(Exception):
@@ -46,7 +46,16 @@ def packages(name: str, *platforms: str) -> Path:
     if not (folder / "numpy").is_dir():
         shutil.rmtree(folder, ignore_errors=True)
         wanted = [w for p in platforms for w in ("--platform", p)]
-        command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", str(folder)]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--disable-pip-version-check",
+            "--target",
+            str(folder),
+        ]
         called([*command, *wanted, "--only-binary=:all:", "--python-version", PYTHON, *PACKAGES])
     return folder
 
@@ -65,7 +74,7 @@ def unpacked(name: str) -> Path:
 
 @dataclass
 class Foreign:
-    """A Python of another machine: how it is started, with what around it, and how it calls the root of this one's files."""
+    """A Python of another machine: how it is started, with what around it, how it calls the root of this one's files."""
 
     name: str
     command: list[str]

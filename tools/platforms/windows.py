@@ -1,8 +1,8 @@
 """Python for Windows (x86-64) under wine, from packages of PyPI and this machine's own standard library.
 
-Panda3D's wheel carries Python's own library and extension modules, for programs that are shipped with it. The interpreter around them
-is five lines of C. wine 8 lacks C's functions of complex numbers, which NumPy calls when it is imported: NumPy's files are told to look
-for them in a library made here.
+Panda3D's wheel carries Python's own library and extension modules, for programs that are shipped with it. The
+interpreter around them is five lines of C. wine 8 lacks C's functions of complex numbers, which NumPy calls when it
+is imported: NumPy's files are told to look for them in a library made here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FROM(int) Py_Main(int, unsigned short **);
 FROM(unsigned short *) GetCommandLineW(void);
 FROM(unsigned short **) CommandLineToArgvW(unsigned short *, int *);
 FROM(void) ExitProcess(unsigned);
-void start(void) { int n; unsigned short **words = CommandLineToArgvW(GetCommandLineW(), &n); ExitProcess(Py_Main(n, words)); }
+void start(void) { int n; unsigned short **w = CommandLineToArgvW(GetCommandLineW(), &n); ExitProcess(Py_Main(n, w)); }
 """
 MATHS = ("api-ms-win-crt-math-l1-1-0.dll", "marrow-crt-math-for-wine-8.dll")
 COMPLEX = """
@@ -36,7 +36,11 @@ typedef struct { float real, imag; } Single;
 typedef struct { double real, imag; } Double;
 double atan2(double, double), hypot(double, double);
 """
-for _letter, _type, _complex in (("f", "float", "Single"), ("", "double", "Double"), ("l", "double", "Double")):
+for _letter, _type, _complex in (
+    ("f", "float", "Single"),
+    ("", "double", "Double"),
+    ("l", "double", "Double"),
+):
     for _name, _value in (
         ("creal", "z.real"), ("cimag", "z.imag"), ("carg", "atan2(z.imag, z.real)"), ("cabs", "hypot(z.real, z.imag)"),
     ):  # fmt: skip
@@ -73,7 +77,17 @@ def _windows(path: Path) -> str:
 
 def _install(folder: Path) -> None:
     made = folder.with_name("fetched")
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "-d", str(made)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "-q",
+        "--no-deps",
+        "--only-binary=:all:",
+        "-d",
+        str(made),
+    ]
     called([*command, "--platform", "win_amd64", "--python-version", PYTHON, "panda3d"])
     (folder / "DLLs").mkdir(parents=True)
     (wheel,) = made.glob("panda3d-*.whl")
