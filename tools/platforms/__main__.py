@@ -1,6 +1,7 @@
 """Runs what the wheels hold, on machines that are not there: `python -m platforms [PLATFORM ...]` (`make platforms`).
 
-Each is a Python of that platform, or a loader of its files, in which `tests/kernels/replay.py` must give the golden hashes.
+Each is a Python of that platform, or of its processor with a loader for its files, in which `tests/kernels/replay.py`
+must give the golden hashes; on musl, a driver that runs recorded calls.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+import marrow as mw
 from marrow.kernels.targets import TARGETS
-from platforms import linux_arm, macos, windows
-from platforms.foreign import ROOT, Foreign, Missing
+from platforms import linux_arm, macos, musl, windows
+from platforms.foreign import LAB, ROOT, Foreign, Missing
 
 sys.path.append(str(ROOT / "tests"))
 
@@ -25,6 +28,33 @@ PYTHONS: dict[str, Callable[[], Foreign]] = {
     "linux-aarch64": linux_arm.python,
     "macos-arm64": macos.arm64,
 }
+MUSL = {f"musl-{name}": name for name in musl.ARCHITECTURES}
+FBX = "maya_dq_weights_7500_binary.fbx"
+"""Of the real files the one that ufbx reads, whose build for ARM rounds otherwise."""
+READ_HERE = """
+import json, sys
+sys.path[:0] = sys.argv[1:2]
+import replay
+import marrow as mw
+print(json.dumps(replay.skinned({sys.argv[3]: mw.load(sys.argv[2])})))
+"""
+
+
+def hashes(foreign: Foreign, level: str, corpus: Path | None) -> dict[str, str]:
+    """Of all parts. What ufbx reads otherwise there is read here, and skinned there."""
+    found = foreign.hashes(level, corpus)
+    if corpus and foreign.name.endswith(("aarch64", "arm64")):
+        file, script = LAB / "read_here.marrow", LAB / "read_here.py"
+        mw.save(mw.load(corpus / FBX), file)
+        script.write_text(READ_HERE)
+        theirs = found.pop(f"skin {FBX}")
+        arguments = [str(script), str(ROOT / "tests" / "kernels"), str(file), FBX]
+        found |= json.loads(foreign.run(*arguments, MARROW_KERNELS=level))
+        same = theirs == found[f"skin {FBX}"]
+        print(
+            f"{foreign.name} {level}: {FBX} was read here; read there it {'is the same' if same else 'differs'}"
+        )
+    return found
 
 
 def compare(name: str, level: str, found: dict[str, str]) -> bool:
@@ -38,16 +68,21 @@ def compare(name: str, level: str, found: dict[str, str]) -> bool:
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description="runs wheels of other machines on this one")
-    parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=", ".join(PYTHONS))
+    parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=", ".join([*PYTHONS, *MUSL]))
     options = parser.parse_args(arguments)
     corpus = corpus_folder() if corpus_folder().is_dir() else None
     good = True
-    for name in options.platforms or PYTHONS:
+    if unknown := set(options.platforms) - {*PYTHONS, *MUSL}:
+        parser.error(f"no platform {', '.join(sorted(unknown))}: there are {', '.join([*PYTHONS, *MUSL])}")
+    for name in options.platforms or [*PYTHONS, *MUSL]:
         began = time.perf_counter()
         try:
+            if name in MUSL:
+                print(f"{name}: {musl.check(MUSL[name])}", flush=True)
+                continue
             foreign = PYTHONS[name]()
             for level in TARGETS[name].levels:
-                good &= compare(name, level, foreign.hashes(level, corpus))
+                good &= compare(name, level, hashes(foreign, level, corpus))
         except (Missing, RuntimeError) as error:
             good = False
             print(f"{name}: not run: {error}")

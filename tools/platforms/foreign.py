@@ -20,7 +20,8 @@ __all__ = ["LAB", "PYTHON", "ROOT", "Foreign", "Missing", "called", "packages", 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = ROOT / "build" / "platforms"
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
-PACKAGES = "numpy msgspec platformdirs pillow rich cyclopts ufbx starlette uvicorn websockets pytest".split()
+PACKAGES = ["numpy", "msgspec", "platformdirs", "pillow", "rich", "cyclopts", "ufbx", "pytest"]
+PACKAGES += ["starlette", "uvicorn", "websockets"]
 
 
 class Missing(Exception):

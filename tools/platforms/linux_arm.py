@@ -13,7 +13,8 @@ __all__ = ["emulator", "interpreter", "python"]
 NAME = "linux-aarch64"
 VERSION = "3.11"
 """Of Debian 12's Python; other releases have another, and their own name for the libraries below."""
-LIBRARIES = "libc6 libgcc-s1 libexpat1 zlib1g libssl3 libffi8 libbz2-1.0 liblzma5 libstdc++6 libuuid1".split()
+LIBRARIES = ["libc6", "libgcc-s1", "libexpat1", "zlib1g", "libssl3", "libffi8", "libbz2-1.0", "liblzma5"]
+LIBRARIES += ["libstdc++6", "libuuid1"]
 PROCESSOR = "cortex-a72"
 
 
