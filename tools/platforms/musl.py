@@ -23,14 +23,15 @@ from platforms.debian import unpack
 from platforms.foreign import LAB, ROOT, called, unpacked, zig
 from platforms.linux_arm import emulator
 
-__all__ = ["check"]
-
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "kernels")]
+sys.path.append(str(ROOT / "tests"))
+sys.path.append(str(ROOT / "tests" / "kernels"))
 
 import replay
 from arm64 import Call, Recorder
 
 from compiling import arrays_of, bits, watch
+
+__all__ = ["check"]
 
 ARCHITECTURES = {"linux-x86_64": "amd64", "linux-aarch64": "arm64"}
 WORKERS = 4
