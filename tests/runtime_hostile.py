@@ -1,6 +1,6 @@
 """Baked files that were changed on purpose: each is refused in words, or plays; nothing is read outside of it.
 
-python tests/runtime_hostile.py LIBRARY FILE FIRST LAST      # mutants by number, in this process: a crash is seen by who started it
+python tests/runtime_hostile.py LIBRARY FILE FIRST LAST     # mutants by number; who started it sees a crash
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 import struct
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,7 @@ def steer(crowd: Any, rng: np.random.Generator) -> None:
 
 if __name__ == "__main__":
     library, file, first, last = sys.argv[1:]
-    runtime, data = NativeRuntime(library), open(file, "rb").read()
+    runtime, data = NativeRuntime(library), Path(file).read_bytes()
     found: dict[str, int] = {}
     for number in range(int(first), int(last)):
         print(number, flush=True)

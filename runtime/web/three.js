@@ -104,6 +104,7 @@ export class InstancedCrowd {
     this.capacity = crowd.count;
     const palette = paletteOf(source, character);
     const geometry = source.geometry.clone();
+    geometry.morphAttributes = {}; // instances share one mesh: morphs are for `CrowdSkin`
     const { skinIndex, skinWeight } = geometry.attributes;
     const entries = new Float32Array(skinIndex.count * 4);
     for (let v = 0; v < skinIndex.count; v++) for (let k = 0; k < 4; k++) entries[4 * v + k] = palette[skinIndex.getComponent(v, k)];

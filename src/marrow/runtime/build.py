@@ -66,7 +66,7 @@ def sources_digest() -> str:
     from marrow.kernels.backend import sources_digest as kernels
 
     digest = hashlib.sha256(kernels().encode())
-    own = [FOLDER / name for name in ("layout.py", "build.py", "wasm_kernels.py")]
+    own = [FOLDER / name for name in ("layout.py", "build.py", "wasm_kernels.py", "wasm_strict.py")]
     for path in sorted([*SOURCES.rglob("*.[ch]"), *own]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
@@ -82,6 +82,7 @@ def build(
     from marrow.io.atomic import replacing
     from marrow.kernels.backend import backend
     from marrow.kernels.targets import target_here
+    from marrow.runtime.wasm_strict import made_strict
 
     BUILT.mkdir(exist_ok=True)
     for what in wanted:
@@ -95,8 +96,10 @@ def build(
                 # Wheels have all levels; whoever builds for himself needs that of his processor.
                 level = backend().name
                 build_library(target_here(), made, levels=[level] if level in target_here().levels else None)
+            elif what == "strict":
+                made.write_bytes(made_strict(built("wasm").read_bytes()))
             else:
-                _wasm(made, strict=what == "strict")
+                _wasm(made)
             with replacing(file) as out:
                 out.write(made.read_bytes())
         if what == "native":
@@ -196,21 +199,18 @@ def _includes(folder: str) -> list[str]:
     return ["-I", str(SOURCES / "include"), "-I", str(SOURCES / "src"), "-I", folder]
 
 
-def _wasm(file: Path, *, strict: bool) -> None:
-    """A module for pages."""
+def _wasm(file: Path) -> None:
+    """The module for pages, with the exact multiply-add in it that the strict one calls."""
     from marrow.kernels.targets import TARGETS
     from marrow.runtime.wasm_kernels import FEATURES, wasm_object
 
     find = "static const mrw_level_entry *mrw_find_level(void) { return &level_wasm; }"
-    features = FEATURES if strict else (*FEATURES, "relaxed-simd")
-    own = ["probe.c", "strict.c"] if strict else ["probe.c"]
     with tempfile.TemporaryDirectory() as folder:
         _headers(Path(folder), [("", "wasm")], find)
-        name = "wasm-strict" if strict else "wasm"
-        (Path(folder) / "kernels.o").write_bytes(_kept(name, lambda: wasm_object(strict=strict)))
+        (Path(folder) / "kernels.o").write_bytes(_kept("wasm", wasm_object))
         _zig(
-            "cc", "-target", TARGETS["wasm"].zig, *(f"-m{f}" for f in features), *_C_FLAGS,
-            *_includes(folder), *_sources(), *(str(SOURCES / "wasm" / name) for name in own), f"{folder}/kernels.o",
+            "cc", "-target", TARGETS["wasm"].zig, *(f"-m{name}" for name in FEATURES), *_C_FLAGS, *_includes(folder),
+            *_sources(), *(str(path) for path in sorted((SOURCES / "wasm").glob("*.c"))), f"{folder}/kernels.o",
             "-nostdlib", "-Wl,--no-entry", "-Wl,--gc-sections", "-Wl,--strip-all", "-Wl,-z,stack-size=262144",
             "-Wl,--initial-memory=4194304", "-Wl,--max-memory=4294901760", *(f"-Wl,--export={n}" for n in _exports()),
             "-o", str(file),
@@ -220,7 +220,7 @@ def _wasm(file: Path, *, strict: bool) -> None:
 def _exports() -> list[str]:
     """The functions of the header, and those of a page."""
     text = (SOURCES / "include" / "marrow.h").read_text()
-    own = ["mrw_alloc", "mrw_release", "mrw_is_fused"]
+    own = ["mrw_alloc", "mrw_release", "mrw_is_fused", "marrow_fma4"]
     return [*re.findall(r"^MRW_API [^;(]*?\*?(mrw_\w+)\(", text, re.M), *own]
 
 

@@ -5,7 +5,7 @@ In WebAssembly it is the same text, with fused multiply-adds as WebAssembly has 
 LLVM does not make `relaxed_madd` of `llvm.fma`: vectors of 16 are cut into four, and the instruction is called by its
 name. An engine may answer with a sum that is rounded twice: a page looks once (`mrw_is_fused`), and takes the strict
 module,
-whose multiply-adds are exact arithmetic and much slower."""
+whose multiply-adds are exact arithmetic and much slower (`wasm_strict`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from marrow.runtime.layout import runtime_kernels
 
 __all__ = ["FEATURES", "library_object", "wasm_object"]
 
-FEATURES = ("simd128", "bulk-memory", "nontrapping-fptoint", "sign-ext")
+FEATURES = ("simd128", "bulk-memory", "nontrapping-fptoint", "sign-ext", "relaxed-simd")
+MADD = "@llvm.wasm.relaxed.madd.v4f32"
 TRIPLE = "wasm32-unknown-unknown"
 
 
@@ -44,12 +45,10 @@ def renamed(text: str, names: dict[str, str]) -> str:
     return re.sub(r'@"([\w.]+)"', lambda m: f'@"{names.get(m[1], m[1])}"', text)
 
 
-def wasm_object(*, strict: bool) -> bytes:
-    """Object code of the kernels for WebAssembly, with relaxed SIMD or without."""
-    features = FEATURES if strict else (*FEATURES, "relaxed-simd")
-    machine = target_machine(
-        ProcessorLevel("wasm", "generic", ",".join(f"+{f}" for f in features)), triple=TRIPLE
-    )
+def wasm_object() -> bytes:
+    """Object code of the kernels for WebAssembly, with relaxed SIMD."""
+    features = ",".join(f"+{name}" for name in FEATURES)
+    machine = target_machine(ProcessorLevel("wasm", "generic", features), triple=TRIPLE)
     text, _ = written_kernels(machine)
     found = sorted(set(re.findall(r'@"?(llvm\.(?:fma|fmuladd)\.[\w.]+)"?', text)))
     helpers = []
@@ -60,22 +59,20 @@ def wasm_object(*, strict: bool) -> bytes:
         lanes = int(width[1]) if width else 1
         text = re.sub(rf'^declare [^\n]*@"?{re.escape(name)}"?\([^\n]*\n', "", text, flags=re.M)
         text = re.sub(rf'@"?{re.escape(name)}"?(?=\()', f"@fma{lanes}", text)
-        helpers.append(_cut(lanes, strict))
-    called = "@marrow_fma4" if strict else "@llvm.wasm.relaxed.madd.v4f32"
+        helpers.append(_cut(lanes))
     if helpers:
-        helpers.append(f"declare <4 x float> {called}(<4 x float>, <4 x float>, <4 x float>)")
+        helpers.append(f"declare <4 x float> {MADD}(<4 x float>, <4 x float>, <4 x float>)")
     return object_code(text + "\n" + "\n".join(helpers) + "\n", machine)
 
 
-def _cut(lanes: int, strict: bool) -> str:
+def _cut(lanes: int) -> str:
     """A multiply-add of many lanes (or one), in parts of four."""
-    called = "@marrow_fma4" if strict else "@llvm.wasm.relaxed.madd.v4f32"
     kind = f"<{lanes} x float>" if lanes > 1 else "float"
     lines = [f"define internal {kind} @fma{lanes}({kind} %x, {kind} %y, {kind} %z) alwaysinline {{"]
     if lanes == 1:
         for v in "xyz":
             lines.append(f"  %{v}0 = insertelement <4 x float> zeroinitializer, float %{v}, i32 0")
-        lines.append(f"  %r = call <4 x float> {called}(<4 x float> %x0, <4 x float> %y0, <4 x float> %z0)")
+        lines.append(f"  %r = call <4 x float> {MADD}(<4 x float> %x0, <4 x float> %y0, <4 x float> %z0)")
         return "\n".join([*lines, "  %o = extractelement <4 x float> %r, i32 0", "  ret float %o", "}"])
     if lanes % 4 or lanes & lanes - 1:
         raise ValueError(f"{lanes} lanes are not cut into four")
@@ -85,7 +82,7 @@ def _cut(lanes: int, strict: bool) -> str:
         for v in "xyz":
             lines.append(f"  %{v}{k} = shufflevector {kind} %{v}, {kind} poison, <4 x i32> <{places}>")
         lines.append(
-            f"  %r{k} = call <4 x float> {called}(<4 x float> %x{k}, <4 x float> %y{k}, <4 x float> %z{k})"
+            f"  %r{k} = call <4 x float> {MADD}(<4 x float> %x{k}, <4 x float> %y{k}, <4 x float> %z{k})"
         )
         parts.append(f"%r{k}")
     size, number = 4, 0
