@@ -79,6 +79,7 @@ def instance_store(compiled: CompiledGraph, count: int, lasting: LastingEvents) 
     register(
         "handover", None, InstanceField(lambda n, _: np.zeros((n, 2)), check=_check_handover, of_graph=True)
     )
+    register("shown_at", nowhere(count), InstanceField(lambda n, _: nowhere(n), check=_check_travel))
     register("travel", still(count), InstanceField(lambda n, _: still(n), check=_check_travel))
     register("speed", 1.0, InstanceField(lambda n, _: np.ones(n), _stays, _check_speed))
     # A newcomer has no ground of its own yet.
@@ -122,6 +123,11 @@ def empty_memory(compiled: CompiledGraph, count: int) -> Array:
         size = compiled.bank.layout.size
         empty[:, at : at + size] = at_rest(compiled, 1)[:, :size]
     return empty
+
+
+def nowhere(count: int) -> Array:
+    """No root transforms."""
+    return np.full((count, 7), np.nan)
 
 
 def still(count: int) -> Array:

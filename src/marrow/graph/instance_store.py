@@ -49,6 +49,8 @@ class InstanceStore:
     state: CrowdState
     memory: Array
     travel: Array
+    shown_at: Array
+    """Where instances were when the poses of their last update were used, if they were moved since; else NaN."""
     vectors: Array
     lasting: Array
     handover: Array | None

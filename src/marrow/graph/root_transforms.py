@@ -78,13 +78,13 @@ def turned_ahead(own: Array | None, facing: ArrayLike, count: int) -> Array:
 
 
 def keep_transforms(control: GraphControl) -> None:
-    """Before an update: where those who had one are, that their next one starts from."""
-    state = control.state
-    if control.interpolates:
-        done = state.instances["waited"] == 0
-        state.placed[done] = state.place[done]
-    else:
-        state.placed[:] = state.place
+    """Before an update: where those who had one are, that their next one starts from. Who was moved after its poses were
+    used was moved for the next update."""
+    state, shown_at = control.state, control.store.shown_at
+    ahead = ~np.isnan(shown_at[:, 0])
+    done = state.instances["waited"] == 0 if control.interpolates else slice(None)
+    state.placed[done] = np.where(ahead[:, None], shown_at, state.place)[done]
+    shown_at[done] = np.nan
 
 
 def ticks(clock: Array, since: Array) -> tuple[Array, Array]:

@@ -23,6 +23,8 @@ def constraint_order(constraints: Sequence[Constraint], skeleton: Skeleton, wher
         if k is None:
             circle = found_circle(constraints, skeleton) or []
             path = circle_path(circle, constraints, skeleton)
+            if len(circle) == 2:
+                refuse_itself(constraints[circle[0]], skeleton, f"{where}[{circle[0]}]")
             raise ValidationError(f"{where}: constraints depend on each other in a circle: {path}")
         waiting.remove(k)
         ready.add(k)
