@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
-from marrow.kernels.operations.limbs import HEADER, TICKS
+from marrow.kernels.root_vectors import write_root_vectors
 from marrow.math import quaternion
 from marrow.math.elementary import arctan2, sincos
+from marrow.model._derived import derived
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["WorldVector", "keep_transforms", "refresh", "set_transforms", "turned_ahead"]
 
 Array = NDArray[Any]
-SLACK = 1e-4
-"""The part of a tick by which a clock may be early or late: times are sums of steps."""
 
 
 @dataclass(frozen=True)
@@ -85,35 +84,21 @@ def keep_transforms(control: GraphControl) -> None:
     done = state.instances["waited"] == 0 if control.interpolates else slice(None)
     state.placed[done] = np.where(ahead[:, None], shown_at, state.place)[done]
     shown_at[done] = np.nan
-
-
-def ticks(clock: Array, since: Array) -> tuple[Array, Array]:
-    """The ticks of clocks in the last `since` seconds, and how much of the next has passed: none where that is too little
-    to count."""
-    now = clock * TICKS
-    last = np.floor(now + SLACK)
-    part = now - last
-    return last - np.floor((clock - since) * TICKS + SLACK), np.where(part > SLACK, part, 0.0)
+    control.store.cut[done] -= 1.0
+    np.maximum(control.store.cut, 0.0, out=control.store.cut)
 
 
 def refresh(control: GraphControl) -> None:
     """Before poses are made: tells the programs which update it is, how model space moved, and where in it targets are."""
-    compiled, state, vectors = control.compiled, control.state, control.vectors
-    back = quaternion.conjugate(state.place[:, 3:])
-    if compiled.header >= 0:
-        header = vectors[:, compiled.header : compiled.header + HEADER]
-        header[:, 0], header[:, 1] = state.instances["stamp"], state.instances["since"]
-        header[:, 9], header[:, 10] = ticks(state.instances["clock"], state.instances["since"])
-        header[:, 2:5] = quaternion.rotate(back, state.placed[:, :3] - state.place[:, :3])
-        header[:, 5:9] = quaternion.multiply(back, state.placed[:, 3:])
-    if not compiled.world_vectors:
-        return
-    given = np.empty((control.count, len(compiled.world_vectors), 3))
-    for k, vector in enumerate(compiled.world_vectors):
-        for c, ref in enumerate(vector.refs):
-            given[:, k, c] = state.values[:, ref] if ref >= 0 else compiled.tables.constants[-1 - ref]
-        if not vector.direction:
-            given[:, k] -= state.place[:, :3]
-    turned = quaternion.rotate(back[:, None], given)
-    for k, vector in enumerate(compiled.world_vectors):
-        vectors[:, vector.column : vector.column + 3] = turned[:, k]
+    compiled, state = control.compiled, control.state
+    vectors = control.vectors
+    given = derived(compiled, "world vectors", lambda: _table(compiled.world_vectors))
+    write_root_vectors(
+        state.instances, state.place, state.placed, control.store.cut, state.values, compiled.tables.constants, given,
+        vectors, compiled.header,
+    )  # fmt: skip
+
+
+def _table(vectors: tuple[WorldVector, ...]) -> Array:
+    rows = [(*v.refs, v.column, int(v.direction)) for v in vectors]
+    return np.array(rows, np.int64).reshape(-1, 5)

@@ -15,7 +15,7 @@ from marrow.graph.spring_plan import plan_springs
 from marrow.graph.spring_sets import SpringSet, chain_joints, collider_of, own_springs
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
-from marrow.kernels.operations.springs import SPRING_SET
+from marrow.kernels.operations.spring_set import SPRING_SET
 from marrow.model._asset import Replaceable
 
 if TYPE_CHECKING:
