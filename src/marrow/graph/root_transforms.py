@@ -91,11 +91,16 @@ def keep_transforms(control: GraphControl) -> None:
 def refresh(control: GraphControl) -> None:
     """Before poses are made: tells the programs which update it is, how model space moved, and where in it targets are."""
     compiled, state = control.compiled, control.state
-    vectors = control.vectors
-    given = derived(compiled, "world vectors", lambda: _table(compiled.world_vectors))
+    given: Array = derived(compiled, "world vectors", lambda: _table(compiled.world_vectors))
+    constants = compiled.tables.constants
+    if control.winds:
+        given = given.copy()
+        for k, wind in control.winds.items():
+            given[k, :3] = -1 - np.arange(len(constants), len(constants) + 3)
+            constants = np.concatenate([constants, wind])
     write_root_vectors(
-        state.instances, state.place, state.placed, control.store.cut, state.values, compiled.tables.constants, given,
-        vectors, compiled.header,
+        state.instances, state.place, state.placed, control.store.cut, state.values, constants, given, control.vectors,
+        compiled.header,
     )  # fmt: skip
 
 

@@ -1,13 +1,13 @@
 """`plan_springs`: joints that swing, laid out in blocks of 16 for `SPRINGS`.
 
 A joint is solved after the joint it hangs on, and after those that its colliders and its center hang on. Blocks are
-filled with joints that wait for none of the same block, those with the longest chains below them first. A joint lies in the same lane
-as the joint it hangs on where that is in the block before: its frame need not be looked for then."""
+filled with joints that wait for none of the same block, those with the longest chains below them first. A joint lies
+in the same lane as the joint it hangs on where that is in the block before: its frame need not be looked for then."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from marrow.kernels.operations.springs_reference import SwingingJoint, TouchedCo
 from marrow.math.elementary import sincos
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["SpringPlan", "plan_springs"]
+__all__ = ["SpringPlan", "plan_springs", "retuned"]
 
 LANES = 16
 UNLIMITED = np.pi - 1e-6
@@ -43,6 +43,34 @@ class SpringPlan:
     fields: dict[str, Any]
     kept: int
     dropped: tuple[str, ...]
+    place: dict[str, int] = field(default_factory=dict)
+    """The fields that say where things lie, in the graph it was laid out for; and where in that graph's constants it is
+    (`at`), and which of its vectors of the world the wind is (`wind`)."""
+    at: int = -1
+    wind: int = -1
+
+
+def retuned(plan: SpringPlan, joints: Sequence[SwingingJoint]) -> SpringPlan:
+    """The same plan with other settings of its joints."""
+    own = {s.joint: s for s in joints}
+    fields = plan.fields
+    lanes, radii, lists = (np.array(fields[n]) for n in ("lanes", "radii", "lists"))
+    for b, row in enumerate(fields["lane_joint"]):
+        first, count, kind = lists[b]
+        here = {lane: own[int(j)] for lane, j in enumerate(row) if j >= 0}
+        for lane, s in here.items():
+            lanes[b, :, lane] = _constants(s)
+            hits = radii[first : first + count]
+            if count:
+                hits[hits[:, lane] > UNTOUCHED, lane] = s.radius
+        lists[b, 2] = CENTERS * (kind in (CENTERS, CENTERS + LIMITS)) + LIMITS * _limited(here.values())
+    return replace(
+        plan, joints=tuple(joints), fields={**fields, "lanes": lanes, "radii": radii, "lists": lists}
+    )
+
+
+def _limited(joints: Iterable[SwingingJoint]) -> bool:
+    return any(s.limit < UNLIMITED for s in joints)
 
 
 class _Layout:
@@ -261,7 +289,7 @@ def _packed(layout: _Layout, blocks: list[list[int]], body: int, dropped: tuple[
             hits.append(collider)
             radii.append(rows)
         what = CENTERS * any(s.center >= 0 for s in own.values())
-        what += LIMITS * any(s.limit < UNLIMITED for s in own.values())
+        what += LIMITS * _limited(own.values())
         lists.append((first, len(hits) - first, what))
     lanes[1][~np.isin(lanes[0], [j for j in asked if j >= 0])] = -1
     fields |= dict(zip(("lane_joint", "lane_slot", "lane_parent", "lane_center", "lane_root"), lanes))

@@ -81,9 +81,9 @@ class RootTransforms:
     ) -> None:
         """Puts instances somewhere in the world: `translation (3,)` or `(n, 3)`, `rotation (4,)` or `(n, 4)`, or `facing
         (3,)` or `(n, 3)`, a level direction to look along, whichever way the file has turned it; what is left out stays.
-        Set after an update and before its poses are used, it is where these poses are; set after they were used, where those
-        of the next update are: feet and springs know that the character has moved. Before the first update it is where the
-        character begins."""
+        Set after an update and before its poses are used, it is where these poses are; set after they were used, where
+        those of the next update are: feet and springs know that the character has moved. Before the first update it is
+        where the character begins."""
         runtime = self._runtime
         control, rows = runtime.control, runtime.chosen(instances)
         if facing is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
@@ -125,8 +126,9 @@ class Springs(Node, frozen=True):
         vectors = [*axes, c.builder.vector(self.wind, f"{path}.wind")]
         memory, header = c.keep_state(plan.kept), c.header()
         target_space(c, "world", path, *((v, True) for v in vectors))
-        index = c.constants(SPRING_SET, memory=memory, header=header, vectors=c.vectors, **plan.fields)
-        c.springs[path] = plan
+        place = {"memory": memory, "header": header, "vectors": c.vectors}
+        index = c.constants(SPRING_SET, **place, **plan.fields)
+        c.springs[path] = replace(plan, place=place, at=index, wind=len(c.world_vectors) - 1)
         return compile_procedural(
             c,
             at,

@@ -50,6 +50,8 @@ class SwingingJoint:
     limit: float = np.pi
     center: int = -1
     hits: tuple[int, ...] = ()
+    chain: str = ""
+    """What its chain is called."""
 
 
 @dataclass
