@@ -201,10 +201,8 @@ class GraphControl(SlotControl):
         """Takes up what was asked of instances at once, as an update of no time would; others stay as they are."""
         part = GraphControl(self.compiled, len(instances), kept_at=self.kept_at)
         part.store.state = taken(self.state, instances)
-        part.store.shown_at[:], part.store.cut[:] = self.store.shown_at[instances], self.store.cut[instances]
         part.state.instances["interval"] = part.state.instances["wanted"] = 1
         part.update(np.zeros(len(instances)))
-        self.store.shown_at[instances], self.store.cut[instances] = np.nan, part.store.cut
         for name in ("interval", "wanted"):
             part.state.instances[name] = self.state.instances[name][instances]
         assign(self.state, instances, part.state)

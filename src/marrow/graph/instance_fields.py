@@ -79,8 +79,6 @@ def instance_store(compiled: CompiledGraph, count: int, lasting: LastingEvents) 
     register(
         "handover", None, InstanceField(lambda n, _: np.zeros((n, 2)), check=_check_handover, of_graph=True)
     )
-    register("shown_at", nowhere(count), InstanceField(lambda n, _: nowhere(n), check=_check_travel))
-    register("cut", np.zeros(count), InstanceField(lambda n, _: np.zeros(n), check=_check_cut))
     register("travel", still(count), InstanceField(lambda n, _: still(n), check=_check_travel))
     register("speed", 1.0, InstanceField(lambda n, _: np.ones(n), _stays, _check_speed))
     # A newcomer has no ground of its own yet.
@@ -126,11 +124,6 @@ def empty_memory(compiled: CompiledGraph, count: int) -> Array:
     return empty
 
 
-def nowhere(count: int) -> Array:
-    """No root transforms."""
-    return np.full((count, 7), np.nan)
-
-
 def still(count: int) -> Array:
     """No travel."""
     travel = np.zeros((count, 7))
@@ -171,11 +164,6 @@ def _ended(old: Array, new: Array) -> Array:
 def _check_travel(travel: Array, _: Any) -> None:
     if travel.shape[1:] != (7,) or travel.dtype != np.float64:
         raise ValidationError("restore: the snapshot's travel has another size")
-
-
-def _check_cut(cut: Array, _: Any) -> None:
-    if cut.ndim != 1 or cut.dtype != np.float64:
-        raise ValidationError("restore: the snapshot's cuts have another size")
 
 
 def _check_speed(speed: Any, _: Any) -> None:

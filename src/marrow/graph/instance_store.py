@@ -49,11 +49,6 @@ class InstanceStore:
     state: CrowdState
     memory: Array
     travel: Array
-    cut: Array
-    """1 where the pose was cut to another one in the last update `(N,)`, 2 where it is in the next: what swings goes
-    along."""
-    shown_at: Array
-    """Where instances were when the poses of their last update were used, if they were moved since; else NaN."""
     vectors: Array
     lasting: Array
     handover: Array | None

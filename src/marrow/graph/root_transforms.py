@@ -79,13 +79,12 @@ def turned_ahead(own: Array | None, facing: ArrayLike, count: int) -> Array:
 def keep_transforms(control: GraphControl) -> None:
     """Before an update: where those who had one are, that their next one starts from. Who was moved after its poses were
     used was moved for the next update."""
-    state, shown_at = control.state, control.store.shown_at
-    ahead = ~np.isnan(shown_at[:, 0])
-    done = state.instances["waited"] == 0 if control.interpolates else slice(None)
-    state.placed[done] = np.where(ahead[:, None], shown_at, state.place)[done]
-    shown_at[done] = np.nan
-    control.store.cut[done] -= 1.0
-    np.maximum(control.store.cut, 0.0, out=control.store.cut)
+    state = control.state
+    instances, ahead = state.instances, state.instances["ahead"] != 0
+    done = instances["waited"] == 0 if control.interpolates else np.ones(len(instances), bool)
+    state.placed[done] = np.where(ahead[:, None], state.shown_at, state.place)[done]
+    instances["ahead"][done] = 0
+    instances["cut"][done] = np.maximum(instances["cut"][done] - 1, 0)
 
 
 def refresh(control: GraphControl) -> None:
@@ -99,7 +98,7 @@ def refresh(control: GraphControl) -> None:
             given[k, :3] = -1 - np.arange(len(constants), len(constants) + 3)
             constants = np.concatenate([constants, wind])
     write_root_vectors(
-        state.instances, state.place, state.placed, control.store.cut, state.values, constants, given, control.vectors,
+        state.instances, state.place, state.placed, state.values, constants, given, control.vectors,
         compiled.header,
     )  # fmt: skip
 

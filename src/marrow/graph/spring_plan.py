@@ -210,7 +210,7 @@ def _blocks(layout: _Layout) -> list[list[int]]:
 
     left = [len(w) for w in waits]
     ready = [k for k in range(count) if not left[k]]
-    blocks = []
+    blocks: list[list[int]] = []
     while ready:
         ready.sort(key=lambda k: (-measured(k), layout.joints[k].center >= 0, k))
         block, ready = _in_lanes(layout, ready[:LANES], blocks[-1] if blocks else []), ready[LANES:]

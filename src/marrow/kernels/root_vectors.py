@@ -24,7 +24,6 @@ def write_root_vectors(
     instances: Records[INSTANCE_STATE, N],
     place: f8[N, 7],
     placed: f8[N, 7],
-    cut: f8[N],
     values: f8[N, ANY],
     constants: f8[ANY],
     given: i8[C, 5],
@@ -32,7 +31,7 @@ def write_root_vectors(
     header: int,
 ) -> None:
     """Writes the header of each instance (below zero: nobody asks for it): the number of its update, seconds, how model space moved, ticks, whether
-    its pose was `cut` (1); and vectors of the world in model space: `given` has for each where its three numbers are (below zero: -1 - the place
+    its pose was cut; and vectors of the world in model space: `given` has for each where its three numbers are (below zero: -1 - the place
     of a constant), its column, and whether it is a direction."""
     for n in range(len(place)):
         x, y, z, w = -place[n, 3], -place[n, 4], -place[n, 5], place[n, 6]
@@ -51,7 +50,7 @@ def write_root_vectors(
             before = int(max((instances[n]["clock"] - instances[n]["since"]) * TICKS + SLACK, 0.0))
             told[header + 9], part = float(last - before), now - last
             told[header + 10] = part if part > SLACK else 0.0
-            told[header + 11] = 1.0 if cut[n] == 1.0 else 0.0
+            told[header + 11] = 1.0 if instances[n]["cut"] == 1 else 0.0
         for k in range(len(given)):
             a, b, c, column = given[k, 0], given[k, 1], given[k, 2], given[k, 3]
             there = (

@@ -97,9 +97,11 @@ class RootTransforms:
         if control.compiled.placed:
             ran = runtime.outputs.get("ran")
             if ran:
-                shown_at = control.store.shown_at
-                shown_at[rows] = np.where(np.isnan(shown_at[rows]), before, shown_at[rows])
-                shown_at[fresh] = np.nan
+                state = control.state
+                now = state.instances["ahead"][rows] == 0
+                state.shown_at[rows[now]] = before[now]
+                state.instances["ahead"][rows] = 1
+                state.instances["ahead"][fresh] = 0
             runtime.changed()
             if ran:  # what had to be kept of this update is
                 runtime.outputs["ran"] = True

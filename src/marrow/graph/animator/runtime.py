@@ -309,7 +309,7 @@ class AnimatorRuntime:
     def run(self, **outputs: Array) -> None:
         """Evaluates the poses of this moment, each instance at its level of detail."""
         self.prepare()
-        self.store.shown_at[:] = np.nan
+        self.control.state.instances["ahead"] = 0
         if self.control.store.levels is None:
             self.run_program(self.control.program, **outputs)
         else:
