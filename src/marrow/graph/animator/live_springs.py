@@ -238,9 +238,9 @@ def carry_tuning(
 
 def _setting(spring: SwingingJoint, name: str) -> float:
     if name == "gravity":
-        down = float(spring.gravity @ DOWN)
-        size = float(np.linalg.norm(spring.gravity))
-        return -size if down < 0 and size == -down else size
+        x, y, z = spring.gravity.tolist()
+        size = math.sqrt(x * x + y * y + z * z)
+        return -size if y > 0 and x == z == 0 else size
     return float(getattr(spring, name))
 
 
@@ -253,6 +253,5 @@ def _changed(spring: SwingingJoint, first: SwingingJoint, settings: Mapping[str,
         low, high = RANGES[name]
         new[name] = min(max(float(wanted), low), high)
         if name == "gravity":
-            size = float(np.linalg.norm(spring.gravity))
-            new[name] = new[name] * (spring.gravity / own if size > 0 else DOWN)
+            new[name] = new[name] * (spring.gravity / own if own else DOWN)
     return replace(spring, **new)
