@@ -32,6 +32,7 @@ from marrow.motion.contacts import (
     planted_frames,
 )
 from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
+from marrow.motion.foot_pitch import tilt_feet
 from marrow.motion.limb_rotations import bend_at_rest
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
@@ -129,14 +130,18 @@ def plant_feet(
     T, skeleton, chains = len(times), tool.target, tool.chains("target")
     theirs = source_points(tool, pose, world, ground)
     mine = feet_points(skeleton, model, chains, tool.feet_t)
+    hips, loops = chains["hips"][0], repeats(mine, theirs)
+    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
+    tilted = tilt_feet(tool, body, model, seconds, share=weights.feet, loops=loops)
+    if tilted:
+        tracks |= {(j, 1): body.rotation[:, j] for j in tilted}
+        mine = feet_points(skeleton, model, chains, tool.feet_t)
     legs = [
         BentLimb(skeleton, chains[f"{side}_leg"][:3], body, model, tool.rest_t.frame[:, 2])
         for side in ("left", "right")
     ]
-    hips, loops = chains["hips"][0], repeats(mine, theirs)
     theirs, mine = on_one_ground(theirs, mine, times)
     carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
-    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)
     height = skin_of(tool).body.lowest(model) if weights.body else np.full(T, np.inf)
     if carries and height.min() < 0:

@@ -126,7 +126,8 @@ def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chai
     found = _by_joint(character)
     points = _outermost
     core = [j for n in (*TRUNK, "left_shoulder", "right_shoulder") for j in chains.get(n, ())]
-    body = [points(j, found.get(j)) for j in core]
+    # Where there is skin, a joint without any (a root on the ground) is not seen.
+    body = [points(j, found.get(j)) for j in core if j in found or not found]
     body += [points(j, found[j]) for j in head_parts(skeleton, chains)[1:] if j in found]
     for side in ("left", "right"):
         upper, lower, foot = chains[f"{side}_leg"][:3]
