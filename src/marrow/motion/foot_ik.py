@@ -8,7 +8,7 @@ is asked for, and what is done with them.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,8 @@ from marrow.motion.contacts import (
     on_moving_ground,
     planted_frames,
 )
-from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
 from marrow.motion.foot_pitch import tilt_feet
+from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BentLimb",
+    "HipsMove",
     "asked",
     "lowest_parts",
     "moved_track",
@@ -114,6 +115,15 @@ class BentLimb:
         return {(j, 1): turns for j, turns in zip(self.chain, self.turns)}
 
 
+class HipsMove(NamedTuple):
+    """How hips move, `shift (T, 3)`; how much of that is for the body's skin, `rise (T,)`; and for how many seconds feet
+    could not be planted, since numbers were `lost`."""
+
+    shift: Array
+    rise: Array
+    lost: float = 0.0
+
+
 def plant_feet(
     tool: Retargeter,
     pose: Pose,
@@ -124,9 +134,9 @@ def plant_feet(
     tracks: LocalTracks,
     times: Array,
     weights: ContactWeights,
-) -> tuple[Array, Array]:
+) -> HipsMove:
     """Changes `tracks`, which are `body` and, as matrices, `model`, so that the feet of the target stand where and when
-    those of the source do. Returns how the hips move, `(T, 3)`, and how much of that is for the body's skin, `(T,)`."""
+    those of the source do."""
     T, skeleton, chains = len(times), tool.target, tool.chains("target")
     theirs = source_points(tool, pose, world, ground)
     mine = feet_points(skeleton, model, chains, tool.feet_t)
@@ -162,15 +172,14 @@ def plant_feet(
         problem.leg[:, k], problem.bend[:, k] = (at[:, 2] - at[:, 0]) / mine.leg, leg.bend
         few = np.diff(at[:: max(T // 64, 1)], axis=1)
         bones[:, k] = np.median(np.linalg.norm(few, axis=-1), axis=0) / mine.leg
-    moves = mine.leg * plant_moves(
-        problem, np.maximum(bones, 1e-3).reshape(-1), seconds, loops=loops, hips=carries
-    )
+    found = plant_moves(problem, np.maximum(bones, 1e-3).reshape(-1), seconds, loops=loops, hips=carries)
+    moves = mine.leg * found.moves
     for k, leg in enumerate(legs):
         tracks |= leg.bent(moves, 3 + 3 * k)
     if carries:
         moves[:, 1] += rise
         tracks[hips, 0] = moved_track(skeleton, body, model, hips, moves[:, :3])
-    return moves[:, :3] if carries else np.zeros((T, 3)), rise
+    return HipsMove(moves[:, :3] if carries else np.zeros((T, 3)), rise, found.lost * seconds)
 
 
 def moved_track(skeleton: Skeleton, body: Pose, model: Array, joint: int, shift: Array) -> Array:
@@ -204,10 +213,14 @@ def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array, len
         step[:-1] = np.where(planted, STEP, np.where(slow, SLIDE, 0.0)) * (PER_SECOND / seconds.mean())
     height = theirs.height.min(axis=-1)
     near = ease((HIGH * size - height) / ((HIGH - LOW) * size))
-    # A foot that leaves quickly keeps what it had for a while.
-    near = np.maximum(near, ease(1 - _away(height < LOW * size, times) / FADE))
     need = -lowest / length
     high = np.maximum((np.maximum(height, 0.0) - mine.height.min(axis=-1)) / length, need)
+    # A foot that leaves quickly keeps what it had for a while.
+    away, last = _nearest(height < LOW * size, times)
+    kept = np.maximum(ease(1 - away / FADE), near)
+    held = np.take_along_axis(high, last, axis=0)
+    high = np.maximum(held + (high - held) * near / np.maximum(kept, 1e-9), need)
+    near = kept
     return replace(PlantProblem.still(T), change=change, step=step, high=high, near=NEAR * near, need=need)
 
 
@@ -225,9 +238,14 @@ def repeats(*bodies: FeetPoints) -> bool:
     return True
 
 
-def _away(mask: Array, times: Array) -> Array:
-    """How long it is from each frame to the nearest in which `mask (T, ...)` holds; infinite where it never does."""
+def _nearest(mask: Array, times: Array) -> tuple[Array, Array]:
+    """How long it is from each frame to the nearest in which `mask (T, ...)` holds, infinite where it never does, and which
+    that is."""
     at = times.reshape(-1, *[1] * (mask.ndim - 1))
-    before = np.maximum.accumulate(np.where(mask, at, -np.inf), axis=0)
-    after = np.minimum.accumulate(np.where(mask, at, np.inf)[::-1], axis=0)[::-1]
-    return np.asarray(np.minimum(at - before, after - at))
+    frames = np.arange(len(mask)).reshape(at.shape)
+    before = np.maximum.accumulate(np.where(mask, frames, -1), axis=0)
+    after = np.minimum.accumulate(np.where(mask, frames, len(mask))[::-1], axis=0)[::-1]
+    since = np.where(before >= 0, at - times[before], np.inf)
+    until = np.where(after < len(mask), times[np.minimum(after, len(mask) - 1)] - at, np.inf)
+    which = np.where(since <= until, before, after)
+    return np.minimum(since, until), np.clip(which, 0, len(mask) - 1)

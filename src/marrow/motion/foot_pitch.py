@@ -59,39 +59,17 @@ def tilt_feet(
         low = np.flatnonzero(heights.min(axis=1) < -DEEP * size)
         if not len(low):
             continue
-        foot_frame = quaternion.rotate(quaternion.conjugate(stance.rotation[foot]), stance.frame.T)
+        ways = quaternion.rotate(quaternion.conjugate(stance.rotation[foot]), stance.frame.T)
         toes = chains.get(f"{side}_toes", ()) or find_rig(skeleton).chains.get(f"{side}_toes", ())
         tip = next((j for j in toes[:1] if int(skeleton.parents[j]) == foot), None)
-        found = _Foot(skeleton, sole, foot, tip, chains[f"{side}_leg"][1], foot_frame, size)
+        found = _Foot(skeleton, sole, foot, tip, chains[f"{side}_leg"][1], ways, size)
         angles = np.zeros((2, len(model)))
         angles[:, low] = found.tilts(model[low], heights[low])
         whole, ends = (share * _spread(angle, seconds, loops) for angle in angles)
         some = np.flatnonzero(whole)
-        axis = _level(model[some, foot, :, :3] @ foot_frame[0])
+        axis = _level(model[some, foot, :, :3] @ ways[0])
         _turn(skeleton, body, model, some, foot, tip, axis, -whole[some], whole[some] - ends[some])
         turned += [foot] if tip is None else [foot, tip]
-    return turned
-    skeleton, chains, stance = tool.target, tool.chains("target"), tool._to
-    size = tool.leg_t / LEG
-    for k, side in enumerate(("left", "right")):
-        sole = tool.soles_t.feet[k]
-        foot = chains[f"{side}_leg"][2]
-        if sole is None:
-            continue
-        heights = sole.along(model, UP) - sole.ground.astype(np.float32)
-        low = np.flatnonzero(heights.min(axis=1) < -DEEP * size)
-        if not len(low):
-            continue
-        across = quaternion.rotate(quaternion.conjugate(stance.rotation[foot]), stance.frame[:, 0])
-        toes = chains.get(f"{side}_toes", ()) or find_rig(skeleton).chains.get(f"{side}_toes", ())
-        toes = tuple(j for j in toes[:1] if int(skeleton.parents[j]) == foot)
-        angle = np.zeros(len(model))
-        angle[low] = _tilts(sole, skeleton, model[low], heights[low], foot, toes, across, size)
-        angle = share * _spread(angle, seconds, loops)
-        some = np.flatnonzero(angle)
-        axis = _level(model[some, foot, :, :3] @ across)
-        _turn(skeleton, body, model, some, foot, toes, quaternion.from_axis_angle(axis, -angle[some]))
-        turned += [foot, *toes]
     return turned
 
 
@@ -104,8 +82,8 @@ def _level(way: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Foot:
-    """A foot of joints `foot` and `tip` (its toes), the knee over it, and where left, up and ahead are in it where it stands
-    flat, `frame (3, 3)`."""
+    """A foot of joints `foot` and `tip` (its toes), the knee over it, and where left, up and ahead are in it where it
+    stands flat, `frame (3, 3)`."""
 
     skeleton: Skeleton
     sole: SoleSkin
@@ -138,7 +116,9 @@ class _Foot:
             ball = np.stack([off[:, 1], (off * ahead).sum(axis=-1)], axis=-1)
             # Toes are tilted no further than flat.
             flat = -_pitch(model[:, self.tip, :, :3] @ self._toes(), ahead)
-            ends = np.where(angle > 0, np.clip(angle, 0, np.maximum(flat, 0)), np.clip(angle, np.minimum(flat, 0), 0))
+            ends = np.where(
+                angle > 0, np.clip(angle, 0, np.maximum(flat, 0)), np.clip(angle, np.minimum(flat, 0), 0)
+            )
         cost = np.empty(angle.shape)
         for way, (a, b) in enumerate(zip(angle, ends)):
             (c, s), (d, e) = ((np.cos(x)[:, None], np.sin(x)[:, None]) for x in (a, b))
@@ -182,8 +162,8 @@ def _turn(
     skeleton: Skeleton, body: Pose, model: Array, frames: Array, foot: int, tip: int | None, axis: Array, angle: Array,
     back: Array,
 ) -> None:  # fmt: skip
-    """Turns a foot about its ankle by `angle (T,)` about `axis (T, 3)` in model space, and its toes `back`, in some frames of
-    `body` and `model`."""
+    """Turns a foot about its ankle by `angle (T,)` about `axis (T, 3)` in model space, and its toes `back`, in some frames
+    of `body` and `model`."""
     for joint, turns in ((foot, angle), (tip, back)):
         if joint is None:
             continue
