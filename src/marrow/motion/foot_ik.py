@@ -36,6 +36,7 @@ from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
+from marrow.motion.rolling_feet import rolled
 from marrow.motion.skin_points import skin_of
 from marrow.motion.soles import Soles
 
@@ -150,7 +151,7 @@ def plant_feet(
         BentLimb(skeleton, chains[f"{side}_leg"][:3], body, model, tool.rest_t.frame[:, 2])
         for side in ("left", "right")
     ]
-    theirs, mine = on_one_ground(theirs, mine, times)
+    theirs, mine = on_one_ground(theirs, rolled(tool, mine, model), times)
     carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
     rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)
     height = skin_of(tool).body.lowest(model) if weights.body else np.full(T, np.inf)
@@ -190,8 +191,16 @@ def moved_track(skeleton: Skeleton, body: Pose, model: Array, joint: int, shift:
     return np.asarray(body.translation[:, joint] + shift, np.float32)
 
 
-def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array, length: float) -> PlantProblem:
-    """What the source's feet (or hands) and the ground ask for, in lengths of the limb; legs are left to be filled in."""
+def asked(
+    theirs: FeetPoints,
+    mine: FeetPoints,
+    lowest: Array,
+    times: Array,
+    length: float,
+    steps: Array | None = None,
+) -> PlantProblem:
+    """What the source's feet (or hands) and the ground ask for, in lengths of the limb; legs are left to be filled in.
+    `steps (T - 1, 2, 2, 2)` are those of `mine` over the ground, where more is known of them than where its points are."""
     T, size = len(times), mine.leg / LEG
     change, step = np.zeros((T, 2, 2)), np.zeros((T, 2))
     if T > 1:
