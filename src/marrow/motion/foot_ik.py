@@ -60,6 +60,8 @@ HIGH = 0.15
 """From this height on (metres, for a person's leg) a foot is as high as its own leg makes it."""
 FADE = 0.3
 """Seconds over which that begins to hold after a foot has left the ground."""
+DOWN = 0.1
+"""Seconds in which a foot that is planted comes down to the ground."""
 CLOSED = 0.01
 """Feet that end so near to how they begin (metres, for a person's leg, but for travel) belong to a clip that repeats."""
 
@@ -154,15 +156,20 @@ def plant_feet(
     theirs, mine = on_one_ground(theirs, rolled(tool, mine, model), times)
     carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
     rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)
-    height = skin_of(tool).body.lowest(model) if weights.body else np.full(T, np.inf)
+    skin, trunk, height = skin_of(tool), np.full(T, np.inf), np.full(T, np.inf)
+    if weights.body:
+        trunk = skin.body.lowest(model)
+        height = np.minimum(trunk, skin.knees.lowest(model))
     if carries and height.min() < 0:
         rise = weights.body * smooth_rise(height, seconds, loops=loops)
         mine.place[..., 1] += rise[:, None, None]
         low += rise[:, None]
-    problem = asked(theirs, mine, low, times, mine.leg)
+    problem = asked(theirs, mine, low, times, mine.leg, down=True)
     if rise.any():
         problem.lift[:] = -(weights.body * height + rise) / mine.leg
-    share = weights.feet * feet_share(rise / mine.leg)
+    # Who kneels stands on the feet; who rolls does not.
+    rolls = weights.body * smooth_rise(trunk, seconds, loops=loops) if trunk.min() < 0 else np.zeros(T)
+    share = weights.feet * feet_share(rolls / mine.leg)
     problem.step[...] *= share[:, None]
     problem.near[...] *= share[:, None]
     if not weights.feet:
@@ -224,6 +231,11 @@ def asked(
     near = ease((HIGH * size - height) / ((HIGH - LOW) * size))
     need = -lowest / length
     high = np.maximum((np.maximum(height, 0.0) - mine.height.min(axis=-1)) / length, need)
+    if down and T > 1:
+        stood = np.zeros((T, 2), bool)
+        stood[:-1] |= planted
+        stood[1:] |= planted
+        high = high + ease(_nearest(~stood, times)[0] / DOWN) * (need - high)
     # A foot that leaves quickly keeps what it had for a while.
     away, last = _nearest(height < LOW * size, times)
     kept = np.maximum(ease(1 - away / FADE), near)

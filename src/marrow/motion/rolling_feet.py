@@ -23,8 +23,8 @@ NEAR = 0.006
 
 
 def rolled(tool: Retargeter, points: FeetPoints, model: Array) -> FeetPoints:
-    """The points of the target's feet, where one has no toes with a ball that goes over the ground as the lowest skin of its
-    front does. From frame to frame, that is: where it is in all means nothing."""
+    """The points of the target's feet, where one has no toes with a ball that goes over the ground as the lowest skin of
+    its front does. From frame to frame, that is: where it is in all means nothing."""
     soles, chains, skeleton = tool.soles_t, tool.chains("target"), tool.target
     if soles is None or len(model) < 2:
         return points
