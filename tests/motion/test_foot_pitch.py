@@ -56,7 +56,7 @@ def legs_off(tool: Retargeter, clip: mw.Clip, made: mw.Clip) -> float:
     return quality.visible.legs
 
 
-@pytest.mark.parametrize("names, share", [(SAME, 0.8), (BARE, 0.6)], ids=["toes", "no toes"])
+@pytest.mark.parametrize(("names", "share"), [(SAME, 0.8), (BARE, 0.6)], ids=["toes", "no toes"])
 def test_a_long_foot_is_tilted_and_legs_are_spared(
     hero: mw.Character, names: dict[str, str], share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

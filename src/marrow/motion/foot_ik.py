@@ -164,7 +164,7 @@ def plant_feet(
         rise = weights.body * smooth_rise(height, seconds, loops=loops)
         mine.place[..., 1] += rise[:, None, None]
         low += rise[:, None]
-    problem = asked(theirs, mine, low, times, mine.leg, down=True)
+    problem = asked(theirs, mine, low, times, mine.leg, touch=True)
     if rise.any():
         problem.lift[:] = -(weights.body * height + rise) / mine.leg
     # Who kneels stands on the feet; who rolls does not.
@@ -199,15 +199,10 @@ def moved_track(skeleton: Skeleton, body: Pose, model: Array, joint: int, shift:
 
 
 def asked(
-    theirs: FeetPoints,
-    mine: FeetPoints,
-    lowest: Array,
-    times: Array,
-    length: float,
-    steps: Array | None = None,
+    theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array, length: float, *, touch: bool = False
 ) -> PlantProblem:
     """What the source's feet (or hands) and the ground ask for, in lengths of the limb; legs are left to be filled in.
-    `steps (T - 1, 2, 2, 2)` are those of `mine` over the ground, where more is known of them than where its points are."""
+    `touch`: what stands is on the ground, however high the source's joints are."""
     T, size = len(times), mine.leg / LEG
     change, step = np.zeros((T, 2, 2)), np.zeros((T, 2))
     if T > 1:
@@ -231,7 +226,7 @@ def asked(
     near = ease((HIGH * size - height) / ((HIGH - LOW) * size))
     need = -lowest / length
     high = np.maximum((np.maximum(height, 0.0) - mine.height.min(axis=-1)) / length, need)
-    if down and T > 1:
+    if touch and T > 1:
         stood = np.zeros((T, 2), bool)
         stood[:-1] |= planted
         stood[1:] |= planted
