@@ -23,9 +23,11 @@ from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.contacts import LEG, FeetPoints, windows
 from marrow.motion.foot_ik import HIGH, BentLimb, HipsMove, asked, repeats
 from marrow.motion.foot_planting import PlantProblem, plant_moves
+from marrow.motion.held_props import holding
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.skin_points import skin_of
+from marrow.motion.spine_reach import bend_spine
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -144,7 +146,7 @@ def _anywhere(tool: Retargeter, motion: _Motion, world: Array, ground: float) ->
     size = tool.leg_t / LEG
     theirs, mine = _source_side(tool, motion.pose, world, ground), _target_side(tool, motion)
     far = np.linalg.norm(theirs.knuckles[:, 0] - theirs.knuckles[:, 1], axis=-1)
-    out = far < (MET + MORE) * size
+    out = (far < (MET + MORE) * size) | (_held(theirs, motion.times, size) > 0)
     out |= theirs.palms[..., 1].min(axis=1) < (HIGH + MORE) * size
     out |= (mine.palms[..., 1] - skin_of(tool).hand_reach).min(axis=1) < MORE * size
     for side, limit in ((theirs, TOUCH[1] + SLOWLY), (mine, FLESH + SLOWLY)):
@@ -180,16 +182,24 @@ def _span(
         return [], 0, 0
     problem, points = _on_ground(tool, motion, theirs, mine, length)
     share = feet_share(motion.rise / tool.leg_t)[:, None]
-    problem.step[...] *= share
-    problem.near[...] *= share
     reaching = [Arm(motion.model, c, *b) for c, b in zip(arms, bones.tolist())]
+    problem.near[...] *= share * weights.hands
+    out: list[tuple[tuple[int, int], Array, Array]] = []
+    bent = bend_spine(tool, problem, reaching, motion.body, motion.model, seconds, length)
+    if bent:
+        out += [((j, 1), motion.body.rotation[:, j], np.ones(T)) for j in bent]
+        mine = _target_side(tool, motion)
+        problem, points = _on_ground(tool, motion, theirs, mine, length)
+        reaching = [Arm(motion.model, c, *b) for c, b in zip(arms, bones.tolist())]
+        problem.near[...] *= share * weights.hands
+    problem.step[...] *= share * weights.hands
     lost = _on_body(problem, theirs, mine, times, size, length, reaching)
-    _together(problem, tool, theirs, mine, length)
-    for name in ("step", "near", "hold", "join"):
-        getattr(problem, name)[...] *= weights.hands
+    _together(problem, tool, theirs, mine, length, _held(theirs, times, size), reaching)
+    problem.hold[...] *= weights.hands
+    problem.join[...] *= weights.hands
     asks = (problem.hold > 0) | (problem.step > 0) | (problem.near > 0) | (problem.need > 0)
     if not (asks.any() or problem.join.any()):
-        return [], lost, 0
+        return out, lost, 0
     back = -tool.rest_t.frame[:, 2]
     limbs = [BentLimb(tool.target, arm, motion.body, motion.model, back) for arm in arms]
     for k, limb in enumerate(limbs):
@@ -197,7 +207,6 @@ def _span(
     bones = np.maximum(bones.T / length, 1e-3).reshape(-1)
     found = plant_moves(problem, bones, seconds, loops=whole and repeats(*points), hips=False)
     moves = length * found.moves
-    out = []
     for k, limb in enumerate(limbs):
         far = np.abs(moves[:, 3 + 3 * k : 6 + 3 * k]).max(axis=1)
         if far.max() > 1e-6 * size:
@@ -370,16 +379,43 @@ def meeting(far: Array) -> Array:
     return np.asarray(meets)
 
 
-def _together(problem: PlantProblem, tool: Retargeter, theirs: _Side, mine: _Side, length: float) -> None:
-    """Hands that meet are as far apart as hands are thick, and further by as much as the source's are."""
+def _held(theirs: _Side, times: Array, size: float) -> Array:
+    """How much the source's hands hold one thing, `(T,)`."""
+    T, frames = len(times), theirs.parts[0][0]
+    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
+    seen = []
+    for k in range(2):
+        height, angle, far = frames.seen(theirs.palms[:, k])
+        seen.append(np.stack([height * frames.length, far * np.cos(angle), far * np.sin(angle)], axis=1))
+    return holding(theirs.palms, theirs.knuckles, np.stack(seen, axis=1), seconds, size)
+
+
+def _together(
+    problem: PlantProblem,
+    tool: Retargeter,
+    theirs: _Side,
+    mine: _Side,
+    length: float,
+    held: Array,
+    arms: list[Arm],
+) -> None:
+    """Hands that meet are as far apart as hands are thick, and further by as much as the source's are; those that hold one
+    thing are as far apart as it is long, for the target's size, unless arms would turn too far for it."""
     size = tool.leg_t / LEG
     apart, own = (side.knuckles[:, 0] - side.knuckles[:, 1] for side in (theirs, mine))
     far = np.linalg.norm(apart, axis=-1)
-    problem.join[:] = HOLD * meeting(far / size)
+    meets = meeting(far / size)
     thick_s = tool.hands_s.thick * tool.scale
     if not tool.hands_s.skin:  # as near as they get, where that is near
         thick_s = min(max(float(far.min()), 0.3 * thick_s), 2 * thick_s)
     wanted = np.maximum(far - thick_s, 0) + tool.hands_t.thick * np.minimum(far / thick_s, 1)
     if not (tool.hands_s.skin or tool.hands_t.skin):
         wanted = far
-    problem.between[:] = (apart * (wanted / np.maximum(far, 1e-9))[:, None] - own) / length
+    met = apart * (wanted / np.maximum(far, 1e-9))[:, None] - own
+    if held.any():
+        half = (apart - own) / 2
+        held = held * np.minimum(arms[0].kept(half), arms[1].kept(-half)) * (1 - meets)
+        met = met + (held / np.maximum(held + meets, 1e-9))[:, None] * (apart - own - met)
+        meets = np.maximum(meets, held)
+    problem.join[:] = HOLD * meets
+    problem.between[:] = met / length
