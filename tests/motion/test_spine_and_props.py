@@ -136,7 +136,7 @@ def test_only_hands_that_move_together_hold_something() -> None:
     knuckles = palms + np.array([0, 0, 0.08])
 
     def held(p: np.ndarray) -> np.ndarray:
-        return held_props.holding(p, p + np.array([0, 0, 0.08]), p, 1 / 30, 1.0)
+        return held_props.holding(p, p + np.array([0, 0, 0.08]), lambda: p, 1 / 30, 1.0)
 
     assert held(palms).min() == 1.0
     assert not held(palms * [0, 1, 1] + side).any(), "they do not move"
@@ -146,4 +146,4 @@ def test_only_hands_that_move_together_hold_something() -> None:
     late[:45, 1] -= (45 - np.arange(45))[:, None] / 45 * [0.3, 0.2, 0]
     found = held(late)
     assert not found[:38].any() and found[60:].min() == 1.0 and np.abs(np.diff(found)).max() < 0.5
-    assert not held_props.holding(palms[:4], knuckles[:4], palms[:4], 1 / 30, 1.0).any()
+    assert not held_props.holding(palms[:4], knuckles[:4], lambda: palms[:4], 1 / 30, 1.0).any()

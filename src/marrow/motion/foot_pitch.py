@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["tilt_feet"]
 
 Array = NDArray[Any]
-DEEP = 0.01
+DEEP = 0.012
 """Skin that is less deep under the ground (metres, for a person's leg) is left to the legs."""
 MOST = 1.0472
 """A foot is tilted by no more: 60 degrees."""
-WAYS = np.linspace(0.0, 1.0, 13)
+WAYS = np.linspace(0.0, 1.0, 9)
 """How far towards flat a foot is tried."""
 LIFT = 40.0
 """What legs are raised by, squared and in legs, counts so much against the square of the tilt in radians."""
@@ -96,10 +96,15 @@ class _Foot:
     def tilts(self, model: Array, heights: Array) -> Array:
         """By how much it is tilted in some frames, toes up, and by how much its toes are, `(2, T)` in radians."""
         turn = model[:, self.foot, :, :3].astype(np.float64)
-        ahead = np.cross(_level(turn @ self.frame[0]), UP)
-        ankle = model[:, self.foot, :, 3].astype(np.float64)
-        place = np.stack([self.sole.along(model, way) for way in np.eye(3)], axis=-1) - ankle[:, None]
-        along, up = np.einsum("tpi,ti->tp", place, ahead), place[..., 1]
+        left = _level(turn @ self.frame[0])
+        ahead = np.stack([-left[:, 2], np.zeros(len(left)), left[:, 0]], axis=-1)
+        ankle = model[:, self.foot, :, 3]
+        # How far ahead the skin is, by one product: rows of matrices along `ahead`.
+        picked = model[:, self.sole.joints]
+        rows = ahead[:, None, :1] * picked[:, :, 0] + ahead[:, None, 2:] * picked[:, :, 2]
+        along = rows.reshape(len(model), -1).astype(np.float32) @ self.sole.carried.astype(np.float32)
+        along -= (ankle * ahead).sum(axis=-1, keepdims=True).astype(np.float32)
+        up = heights + (self.sole.ground.astype(np.float32) - ankle[:, 1:2])
         over = heights - up  # the ankle's height, less the ground's
         pitch = _pitch(turn @ self.frame[2], ahead)
         shin = model[:, self.knee, :, 3] - ankle
@@ -107,26 +112,27 @@ class _Foot:
         stands = ease((stands - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])) * (np.abs(ahead).max(axis=-1) > 0)
         angle = np.clip(-pitch * stands, -MOST, MOST) * WAYS[:, None]
         ends = angle
-        held, ball = np.zeros((1, up.shape[1])), np.zeros((len(up), 2))
+        held, ball = np.zeros((1, up.shape[1]), np.float32), np.zeros((len(up), 2), np.float32)
         if self.tip is not None:
             weight = self.sole.carried.reshape(len(self.sole.joints), 4, -1)[:, 3]
             toes = self.skeleton.descendants(self.tip)
-            held = weight[np.isin(self.sole.joints, toes)].sum(axis=0)[None]
+            held = weight[np.isin(self.sole.joints, toes)].sum(axis=0)[None].astype(np.float32)
             off = model[:, self.tip, :, 3] - ankle
-            ball = np.stack([off[:, 1], (off * ahead).sum(axis=-1)], axis=-1)
+            ball = np.stack([off[:, 1], (off * ahead).sum(axis=-1)], axis=-1).astype(np.float32)
             # Toes are tilted no further than flat.
             flat = -_pitch(model[:, self.tip, :, :3] @ self._toes(), ahead)
             ends = np.where(
                 angle > 0, np.clip(angle, 0, np.maximum(flat, 0)), np.clip(angle, np.minimum(flat, 0), 0)
             )
         cost = np.empty(angle.shape)
+        foot_up, foot_along = (1 - held) * up, (1 - held) * along
+        toes_up, toes_along = held * (up - ball[:, :1]), held * (along - ball[:, 1:])
         for way, (a, b) in enumerate(zip(angle, ends)):
-            (c, s), (d, e) = ((np.cos(x)[:, None], np.sin(x)[:, None]) for x in (a, b))
-            now = (1 - held) * (c * up + s * along)
+            (c, s), (d, e) = ((f(x).astype(np.float32)[:, None] for f in (np.cos, np.sin)) for x in (a, b))
+            now = over + c * foot_up + s * foot_along
             if self.tip is not None:
-                own = d * (up - ball[:, :1]) + e * (along - ball[:, 1:])
-                now += held * (c * ball[:, :1] + s * ball[:, 1:] + own)
-            deep = np.maximum(-(over + now).min(axis=1) - DEEP * self.size, 0.0) / (LEG * self.size)
+                now += held * (c * ball[:, :1] + s * ball[:, 1:]) + d * toes_up + e * toes_along
+            deep = np.maximum(-now.min(axis=1) - DEEP * self.size, 0.0) / (LEG * self.size)
             cost[way] = LIFT * deep * deep + a * a
         best = cost.argmin(axis=0)
         rows = np.arange(len(best))

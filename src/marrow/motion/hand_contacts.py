@@ -383,11 +383,17 @@ def _held(theirs: _Side, times: Array, size: float) -> Array:
     """How much the source's hands hold one thing, `(T,)`."""
     T, frames = len(times), theirs.parts[0][0]
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
-    seen = []
-    for k in range(2):
-        height, angle, far = frames.seen(theirs.palms[:, k])
-        seen.append(np.stack([height * frames.length, far * np.cos(angle), far * np.sin(angle)], axis=1))
-    return holding(theirs.palms, theirs.knuckles, np.stack(seen, axis=1), seconds, size)
+
+    def seen() -> Array:
+        places = []
+        for k in range(2):
+            height, angle, far = frames.seen(theirs.palms[:, k])
+            places.append(
+                np.stack([height * frames.length, far * np.cos(angle), far * np.sin(angle)], axis=1)
+            )
+        return np.stack(places, axis=1)
+
+    return holding(theirs.palms, theirs.knuckles, seen, seconds, size)
 
 
 def _together(

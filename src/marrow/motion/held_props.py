@@ -3,6 +3,7 @@ do so on another body too."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,9 @@ FADE = 0.2
 """Seconds in which a hold begins and ends."""
 
 
-def holding(palms: Array, knuckles: Array, seen: Array, seconds: float, size: float) -> Array:
+def holding(palms: Array, knuckles: Array, seen: Callable[[], Array], seconds: float, size: float) -> Array:
     """How much hands hold one thing, `(T,)` from 0 to 1, by the places `(T, 2, 3)` of their palms and knuckles, and where
-    the palms are about the body, `seen (T, 2, 3)`. Frames are `seconds` apart, `size` is that of the body by a person's."""
+    the palms are about the body, `seen() (T, 2, 3)`. Frames are `seconds` apart, `size` is the body's by a person's."""
     T, wide = len(palms), max(round(MOMENT / seconds / 2), 1)
     out = np.zeros(T)
     if 2 * wide + 1 > T:
@@ -40,9 +41,10 @@ def holding(palms: Array, knuckles: Array, seen: Array, seconds: float, size: fl
     padded = np.pad(far, ((wide, wide), (0, 0)), mode="edge")
     rigid = np.ptp(sliding_window_view(padded, 2 * wide + 1, axis=0), axis=-1).max(axis=1) < RIGID
     rigid &= far.max(axis=1) < FAR
-    for begin, end in windows(rigid):
-        moved = np.ptp(seen[begin:end], axis=0).max(axis=-1) / size
-        if (end - begin) * seconds < LONG or moved.min() < MOVES:
+    runs = [(begin, end) for begin, end in windows(rigid) if (end - begin) * seconds >= LONG]
+    about = seen() / size if runs else palms
+    for begin, end in runs:
+        if np.ptp(about[begin:end], axis=0).max(axis=-1).min() < MOVES:
             continue
         at = np.arange(end - begin) * seconds
         rise = ease((at + seconds) / FADE) if begin > 0 else np.ones(end - begin)

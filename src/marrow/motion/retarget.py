@@ -56,6 +56,8 @@ __all__ = ["Retargeter", "retarget"]
 
 Array = NDArray[Any]
 Contacts = bool | Literal["auto"]
+PLAIN = RetargetProfile()
+"""What holds where no profile says anything."""
 
 
 @told_at_the_call
@@ -215,7 +217,7 @@ class Retargeter(Fit):
     def _settings(self, name: str) -> RetargetProfile:
         """How a clip goes onto the target."""
         found = self.profiles[1]
-        return RetargetProfile() if found is None else found.for_clip(name)
+        return PLAIN if found is None else found.for_clip(name)
 
     @property
     def report(self) -> Report:
