@@ -94,7 +94,11 @@ def _wide() -> str:
         "ret <16 x float> %r",
     ]
     arguments = ", ".join(f"<16 x float> %{v}" for v in "xyz")
-    return f"define internal <16 x float> @marrow.fma16({arguments}) alwaysinline {{\n  " + "\n  ".join(lines) + "\n}\n"
+    return (
+        f"define internal <16 x float> @marrow.fma16({arguments}) alwaysinline {{\n  "
+        + "\n  ".join(lines)
+        + "\n}\n"
+    )
 
 
 _ONE = """
