@@ -1,7 +1,7 @@
 """A browser's Python (Pyodide): what it lacks, and what to say about it.
 
-There are no threads, no processes, no sockets and no files but those in memory, and some of the packages that marrow builds on have
-no build for it. Whoever would use one of them asks here.
+There are no threads, no processes, no sockets and no files but those in memory, and some packages that marrow builds on
+have no build for it. Whoever would use one of them asks here.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def run_tasks(
 ) -> Iterator[Outcome]:
     """Does all tasks (`call` is `module:function`) and gives what comes of each, in whatever order they end.
 
-    `workers` are local processes (None: one for each processor; 0: this process does it all, as it always does in a browser).
+    `workers` are local processes (None: one for each processor; 0: this process does it all, as it does in a browser).
     `on` is `"ray"` or the address of a cluster. `tell` hears how far each task is.
     """
     say: Tell = tell or (lambda index, what: None)

@@ -81,7 +81,7 @@ def ask(
     """
     if IN_BROWSER:
         raise FormatError(
-            f"{reader.name} is read by native code ({reader.package}) in a process of its own: a browser's Python has neither",
+            f"{reader.name} is read by native code ({reader.package}) in its own process: a browser's Python has neither",
             path=path,
             remedy="on a computer, `marrow convert FILE hero.glb` makes a GLB of it, which can be read here",
         )
