@@ -282,13 +282,13 @@ PLACE = "\0"
 """Between a message and the place it is about, while it travels up from node to node."""
 
 
-class _Reading(threading.local):
+class _Nesting(threading.local):
     """How many nodes are being read, one inside the other."""
 
     depth = 0
 
 
-_reading = _Reading()
+_nesting = _Nesting()
 
 
 def node_from_data(kind: Any, data: Any) -> Any:
@@ -306,16 +306,16 @@ def node_from_data(kind: Any, data: Any) -> Any:
             "once the module that defines them is imported"
         )
     if (
-        _reading.depth >= DEEPEST
+        _nesting.depth >= DEEPEST
     ):  # found here: not every machine's stack ends in an error (a browser's does not)
         raise RecursionError
-    _reading.depth += 1
+    _nesting.depth += 1
     try:
         return msgspec.convert(_with_files(data), cls, dec_hook=node_from_data)
     except msgspec.ValidationError as error:
         raise ValueError(PLACE.join(message_and_place(error))) from None
     finally:
-        _reading.depth -= 1
+        _nesting.depth -= 1
 
 
 def _short(value: Any) -> str:
