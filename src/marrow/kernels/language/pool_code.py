@@ -66,6 +66,11 @@ def _pause(triple: str) -> tuple[str, str]:
     return "fence seq_cst", ""
 
 
+def _long(triple: str) -> str:
+    """C's `long`, the number of a thread."""
+    return "i32" if "windows" in triple or triple.startswith("wasm32") else "i64"
+
+
 def buffer_length(word: str) -> str:
     """Loads the length of a buffer `%view` into `%bytes`; `word` is as wide as an address."""
     at, widened = (16, "") if word == "i64" else (8, "\n  %bytes = zext i32 %bytes.here to i64")
@@ -84,7 +89,7 @@ def pool_code(kernels: list[tuple[str, int]], triple: str, malformed: str, word:
         "KERNELS": str(len(kernels)), "TABLE": table, "PAUSE": pause, "DECLARED": declared, "SPINS": str(_SPINS),
         "MOST": str(MOST_WORKERS), "INSIDE": str(_INSIDE), "OPEN": str(_OPEN), "CLOSED": str(~_OPEN),
         "QUIET": str(_INSIDE | _OPEN), "NUMBER": str(_NUMBER), "WORDS": str(WORDS), "HEAD": str(HEAD),
-        "SIZE": str(_AT["size"]), "MALFORMED": malformed, "LENGTH": buffer_length(word), "WORD": word,
+        "SIZE": str(_AT["size"]), "MALFORMED": malformed, "LONG": _long(triple), "LENGTH": buffer_length(word),
     }.items():  # fmt: skip
         text = text.replace(f"<<{key}>>", value)
     return text
