@@ -12,9 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["build", "module_name"]
+if TYPE_CHECKING:
+    from marrow.kernels.language.kernel import Kernel
+
+__all__ = ["build", "build_module", "link", "module_name"]
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -27,26 +32,32 @@ def build(folder: Path = FOLDER) -> list[Path]:
     """Builds what is not built from these very sources yet; returns both module files."""
     from marrow.kernels import catalogue
     from marrow.kernels.backend import sources_digest
+    from marrow.kernels.language.wasm_code import WASM_LEVELS
+
+    digest = sources_digest()
+    files = {level: folder / module_name(level) for level in WASM_LEVELS}
+    for name, file in files.items():
+        if not file.is_file() or digest.encode() not in file.read_bytes():
+            began, kernels = time.perf_counter(), catalogue.kernels()
+            build_module(name, kernels, digest, file)
+            took = time.perf_counter() - began
+            print(f"marrow: built {len(kernels)} kernels for {name} in {took:.1f} s", file=sys.stderr)
+    return list(files.values())
+
+
+def build_module(name: str, kernels: Sequence[Kernel], digest: str, file: Path) -> None:
+    """The side module of a level (`WASM_LEVELS`) with these kernels, built from sources of this digest."""
     from marrow.kernels.language.extension import glue_code
     from marrow.kernels.language.machine import object_code, target_machine, written
     from marrow.kernels.language.wasm_code import TRIPLE, WASM_LEVELS, lowered
 
-    digest, text = sources_digest(), ""
-    files = {level: folder / module_name(level) for level in WASM_LEVELS}
-    for name, file in files.items():
-        if file.is_file() and digest.encode() in file.read_bytes():
-            continue
-        began, level, kernels = time.perf_counter(), WASM_LEVELS[name], catalogue.kernels()
-        machine = target_machine(level, triple=TRIPLE)
-        text = text or written(kernels, machine)
-        code = object_code(lowered(text, strict=name != "wasm"), machine)
-        _link({"kernels.o": code, "glue.o": glue_code(f"_{name}", kernels, level, digest)}, file)
-        took = time.perf_counter() - began
-        print(f"marrow: built {len(kernels)} kernels for {name} in {took:.1f} s", file=sys.stderr)
-    return list(files.values())
+    level = WASM_LEVELS[name]
+    machine = target_machine(level, triple=TRIPLE)
+    code = object_code(lowered(written(kernels, machine), strict=name != "wasm"), machine)
+    link({"kernels.o": code, "glue.o": glue_code(f"_{name}", kernels, level, digest)}, file)
 
 
-def _link(objects: dict[str, bytes], file: Path) -> None:
+def link(objects: Mapping[str, bytes], file: Path) -> None:
     """Makes a side module of object code, whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as name:
