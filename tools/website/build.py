@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import marrow as mw
 from website import hooks
 from website.checks import problems
-from website.pages import all_pages, navigation, stage
+from website.moving import MOVING, export_all
+from website.pages import NAVIGATION, all_pages, navigation, place, stage
 
 __all__ = ["build"]
 
@@ -26,13 +28,13 @@ class _Kept(logging.Handler):
         self.lines.append(record.getMessage())
 
 
-def build(into: Path, pages: Sequence[str] | None = None) -> list[str]:
-    """Builds the site, or some pages of it; returns what is wrong with it, in words."""
+def build(into: Path, pages: Sequence[str] | None = None, pictures: Sequence[str] | None = None) -> list[str]:
+    """Builds the site, or some pages of it, with all pictures that move or some; returns what is wrong with it, in words."""
     from mkdocs.commands.build import build as run
     from mkdocs.config import load_config
 
     wanted = list(pages) if pages else all_pages()
-    missing = sorted(set(all_pages()) - {p for part in navigation(all_pages()) for ps in part.values() for p in ps})
+    missing = sorted(set(all_pages()) - {place(name) for names in NAVIGATION.values() for name in names})
     if missing:
         return [f"{page}: no place in the navigation (tools/website/pages.py)" for page in missing]
     kept, log = _Kept(), logging.getLogger("mkdocs")
@@ -45,7 +47,10 @@ def build(into: Path, pages: Sequence[str] | None = None) -> list[str]:
                 "docs_dir": str(source), "site_dir": str(into), "nav": navigation(wanted), "strict": False,
             }  # fmt: skip
             config = load_config(str(Path(__file__).parent / "mkdocs.yml"), **settings)
-            hooks.use(config, partial=pages is not None)
+            shown = "".join((source / page).read_text(encoding="utf-8") for page in wanted)
+            moving = MOVING if pictures is None and hasattr(mw, "export_page") else pictures or ()
+            used = [p for p in moving if p.removeprefix("docs/") in shown]
+            hooks.use(config, export_all(used, source / "moving"))
             run(config)
     finally:
         log.removeHandler(kept)

@@ -28,7 +28,8 @@ class _Page(HTMLParser):
         name = given.get("id", "")
         if name in self.names and not name.startswith("__"):
             self.doubled.add(name)
-        self.names.add(name)
+        if name:
+            self.names.add(name)
         for key in ("href", "src", "data-page", "poster"):
             if key in given:
                 self.links.append(("load" if FETCHED.get(tag) == key else "link", given[key]))
@@ -36,8 +37,14 @@ class _Page(HTMLParser):
 
 def problems(site: Path, *, partial: bool = False) -> list[str]:
     """What is wrong, in words. A `partial` site has links to pages that were not built."""
-    pages = {file: _Page(file.read_text(encoding="utf-8")) for file in sorted(site.rglob("*.html"))}
-    return [f"{file.relative_to(site)}: {words}" for file in pages for words in _page(site, file, pages, partial)]
+    pages = {
+        file: _Page(file.read_text(encoding="utf-8"))
+        for file in sorted(site.rglob("*.html"))
+        if file.parent.name != "moving"
+    }
+    return [
+        f"{file.relative_to(site)}: {words}" for file in pages for words in _page(site, file, pages, partial)
+    ]
 
 
 def _page(site: Path, file: Path, pages: dict[Path, _Page], partial: bool) -> Iterator[str]:

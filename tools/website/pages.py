@@ -10,11 +10,19 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["NAVIGATION", "ROOT", "all_pages", "navigation", "stage"]
+__all__ = ["NAVIGATION", "ROOT", "all_pages", "navigation", "place", "stage"]
 
 ROOT = Path(__file__).resolve().parents[2]
 NAVIGATION: dict[str, tuple[str, ...]] = {
-    "Start": ("README.md", "how_do_i.md", "gallery.md", "samples.md", "coming_from.md", "glossary.md", "README.ko.md"),
+    "Start": (
+        "README.md",
+        "how_do_i.md",
+        "gallery.md",
+        "samples.md",
+        "coming_from.md",
+        "glossary.md",
+        "README.ko.md",
+    ),
     "Motion": ("graph.md", "constraints.md", "ik.md", "motion.md", "motion_pairs.md", "lod.md"),
     "Seeing": ("studio.md", "rendering.md", "gpu.md"),
     "Data": ("dataset.md", "torch.md"),
@@ -23,6 +31,8 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "Reference": ("api.md", "cli.md", "CHANGELOG.md", "CONTRIBUTING.md"),
 }
 """Headings, and the pages below each: files of `docs/`, or of the repository itself where they are there."""
+TITLES: dict[str, str | dict[str, str]] = {"README.ko.md": {"한국어": "README.ko.md"}}
+"""What a page is called there, if not by its heading."""
 BESIDE = ("LICENSE", "examples")
 """What pages link to that is none."""
 
@@ -38,11 +48,11 @@ def all_pages() -> list[str]:
     return own + [f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))]
 
 
-def navigation(pages: Iterable[str]) -> list[dict[str, list[str]]]:
+def navigation(pages: Iterable[str]) -> list[dict[str, list[str | dict[str, str]]]]:
     """The navigation, with the pages that are built."""
     wanted = set(pages)
     found = {title: [place(n) for n in names if place(n) in wanted] for title, names in NAVIGATION.items()}
-    return [{title: names} for title, names in found.items() if names]
+    return [{title: [TITLES.get(n, n) for n in names]} for title, names in found.items() if names]
 
 
 def stage(folder: Path, pages: Iterable[str]) -> None:

@@ -122,7 +122,7 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
     count = 1 + 2 * state_of(step)
     poses, kept = slice(at, at + size), slice(step.kept, step.kept + count)
     rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
-    _solve(control, step, instances, weights, rows, np.arange(len(rows)), 0, size)
+    _solve(control, step, instances, weights, rows, np.arange(len(rows), dtype=np.int64), 0, size)
     memory[instances, poses], memory[instances, kept] = rows[:, :size], rows[:, size:]
 
 
@@ -138,7 +138,7 @@ def _solve_in_ticks(
         if k > 0:
             rows[:, old] = rows[:, new]
         _solve(
-            control, step, instances, weights, rows, np.arange(len(rows)), 0, size, ticks=ticks, left=ticks - k
+            control, step, instances, weights, rows, np.arange(len(rows), dtype=np.int64), 0, size, ticks=ticks, left=ticks - k
         )  # fmt: skip
         if k == 0:
             first = rows[:, old].copy()
@@ -221,7 +221,7 @@ def targets_of(
     shape, state = (len(instances), len(step.targets.parts), GIVEN), control.state
     found = np.zeros(shape, np.float32 if single else np.float64)
     given = (IkHandedOver if single else IkGiven)(
-        instances, state.values, control.compiled.tables.constants, state.place, step.targets.refs,
+        np.asarray(instances, np.int64), state.values, control.compiled.tables.constants, state.place, step.targets.refs,
         step.targets.parts, step.targets.spaces, found,
     )  # fmt: skip
     _spread(hand_over_targets if single else look_up_targets, given, len(instances), workers)
