@@ -154,11 +154,8 @@ class MissingExtraError(MarrowError, ImportError):
 def _remedy(package: str, extra: str) -> str:
     wanted = f"{DISTRIBUTION}[{extra}]" if extra else DISTRIBUTION
     if not IN_BROWSER:
-        return (
-            f"is not installed: pip install {wanted!r}"
-            if extra
-            else f"is not installed: pip install {wanted}"
-        )
+        wanted = f"'{wanted}'" if extra else wanted
+        return f"is not installed: pip install {wanted}"
     if package in ABSENT:
         return "a browser's Python does not have: do this with marrow on a computer"
     return f"is not installed: import micropip; await micropip.install({wanted!r})"

@@ -29,7 +29,7 @@ class _Kept(logging.Handler):
 
 
 def build(into: Path, pages: Sequence[str] | None = None, pictures: Sequence[str] | None = None) -> list[str]:
-    """Builds the site, or some pages of it, with all pictures that move or some; returns what is wrong with it, in words."""
+    """Builds the site, or some pages of it, with all pictures that move or some; returns what is wrong."""
     from mkdocs.commands.build import build as run
     from mkdocs.config import load_config
 

@@ -1,7 +1,7 @@
 """Which pages the site has, and in which order; the folder that they are built from.
 
-The site has the shape of the repository (`README.md` is its first page, the others are in `docs/`), so that a link which works on
-a repository's page works here, and the other way round.
+The site has the shape of the repository (`README.md` is its first page, the others are in `docs/`): a link that works on a
+repository's page works here, and the other way round.
 """
 
 from __future__ import annotations

@@ -134,12 +134,11 @@ def _solve_in_ticks(
     poses, kept = slice(at, at + size), slice(step.kept, step.kept + 1 + 2 * state)
     rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
     old, new = slice(size + 1, size + 1 + state), slice(size + 1 + state, size + 1 + 2 * state)
+    every = np.arange(len(rows), dtype=np.int64)
     for k in range(ticks):
         if k > 0:
             rows[:, old] = rows[:, new]
-        _solve(
-            control, step, instances, weights, rows, np.arange(len(rows), dtype=np.int64), 0, size, ticks=ticks, left=ticks - k
-        )  # fmt: skip
+        _solve(control, step, instances, weights, rows, every, 0, size, ticks=ticks, left=ticks - k)
         if k == 0:
             first = rows[:, old].copy()
     rows[:, old] = first
