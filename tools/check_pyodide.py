@@ -1,8 +1,8 @@
 """`make pyodide`: marrow in Pyodide under Node, with the wheel of `pyodide_wheel.py`.
 
-The answers of docs/how_do_i.md run there, as far as a browser has what they need, and 300 updates of a crowd and a skin have the
-bits that they have here. Pyodide, and NumPy and the others for it, come from its own server, packages by the SHA-256 of its list; or
-from a folder that has them, a distribution of it (`MARROW_PYODIDE`).
+The answers of docs/how_do_i.md run there, as far as a browser has what they need, and 300 updates of a crowd and a skin
+have the bits that they have here. Pyodide, and NumPy and the others for it, come from its own server, packages by the
+SHA-256 of its list; or from a folder that has them, a distribution of it (`MARROW_PYODIDE`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`python tools/pyodide_wheel.py FOLDER`: the wheel for a browser's Python, `marrow_engine-...-py3-none-any.whl`.
 
-It is the wheel of this machine with other kernels: those of `marrow.kernels.build_wasm`, which Pyodide loads and no other Python
-looks for.
+It is the wheel of this machine with other kernels: those of `marrow.kernels.build_wasm`, which Pyodide loads and no other
+Python looks for.
 """
 
 from __future__ import annotations

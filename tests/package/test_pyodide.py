@@ -129,7 +129,7 @@ def test_who_starts_threads_or_processes_knows_that_a_browser_has_none():
         r"threading\.Thread\(|subprocess\.(?:Popen|run)\(|os\.fork\(|mmap\.mmap\(|np\.memmap\(|ThreadPool|ProcessPool"
     )
     reached = re.compile(
-        r"^(?:studio|cli|bench|gpu|torch|windows)/|^kernels/build|^io/reader_worker|^dataset/(?:worker|cluster|pool)"
+        r"^(?:studio|cli|bench|gpu|torch|windows)/|^(?:kernels|runtime)/build|^io/reader_worker|^dataset/(?:worker|cluster|pool)"
     )
     for path in sorted((ROOT / "src" / "marrow").rglob("*.py")):
         name, text = path.relative_to(ROOT / "src" / "marrow").as_posix(), path.read_text(encoding="utf-8")

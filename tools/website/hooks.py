@@ -1,7 +1,7 @@
 """What happens to pages on their way to the site.
 
-MkDocs reads lists by other rules than repositories' pages do: there a list may follow a line of text at once, and two spaces
-are enough to be inside it. `common` spells that out.
+MkDocs reads lists by other rules than repositories' pages do: there a list may follow a line of text at once, and two
+spaces are enough to be inside it. `common` spells that out.
 """
 
 from __future__ import annotations

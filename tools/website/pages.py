@@ -27,7 +27,15 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "Seeing": ("studio.md", "rendering.md", "gpu.md"),
     "Data": ("dataset.md", "torch.md"),
     "Files": ("gltf.md", "vrm.md", "bvh-usd.md", "spaces.md"),
-    "Engine": ("design.md", "engine.md", "kernels.md", "operations.md", "benchmarks.md", "pyodide.md"),
+    "Engine": (
+        "design.md",
+        "engine.md",
+        "kernels.md",
+        "operations.md",
+        "benchmarks.md",
+        "platforms.md",
+        "pyodide.md",
+    ),
     "Reference": ("api.md", "cli.md", "CHANGELOG.md", "CONTRIBUTING.md"),
 }
 """Headings, and the pages below each: files of `docs/`, or of the repository itself where they are there."""
