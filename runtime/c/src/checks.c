@@ -318,7 +318,7 @@ static int check_lists(const mrw_character *c) {
     WANT(t[TABLE_world_vectors].columns == 5, "list of targets");
     for (int64_t k = 0; k < t[TABLE_world_vectors].rows; k++) {
         const int64_t *row = (const int64_t *)(const void *)t[TABLE_world_vectors].data + 5 * k;
-        WANT(inside(row[0], 3, c->sizes[SIZE_vectors]) && is_ref(c, row[1]) && is_ref(c, row[2]) && is_ref(c, row[3]), "list of targets");
+        WANT(inside(row[3], 3, c->sizes[SIZE_vectors]) && is_ref(c, row[0]) && is_ref(c, row[1]) && is_ref(c, row[2]), "list of targets");
     }
     WANT(c->names[NAMES_curves].count == t[TABLE_curve_columns].rows && c->names[NAMES_saved].count == t[TABLE_saved_places].rows, "list of names");
     for (int64_t k = 0; k < t[TABLE_curve_columns].rows; k++) WANT(among(((const int64_t *)(const void *)t[TABLE_curve_columns].data)[k], W), "list of curves");
@@ -331,7 +331,7 @@ static int check_lists(const mrw_character *c) {
 static int check_widths(const mrw_character *c) {
     int64_t slots = ROWS(c, slots);
     for (int k = 0; k < STATE_LEAVES; k++) WANT(c->begin[k].rows == 1, "state");
-    WANT(mrw_width(c, STATE_goals) == columns(c) && mrw_width(c, STATE_travel) == 7 && mrw_width(c, STATE_place) == 7 && mrw_width(c, STATE_placed) == 7, "state");
+    WANT(mrw_width(c, STATE_goals) == columns(c) && mrw_width(c, STATE_travel) == 7 && mrw_width(c, STATE_place) == 7 && mrw_width(c, STATE_placed) == 7 && mrw_width(c, STATE_shown_at) == 7, "state");
     WANT(mrw_width(c, STATE_leaves) == ROWS(c, leaves) && mrw_width(c, STATE_groups) == ROWS(c, groups) && mrw_width(c, STATE_machines) == ROWS(c, machines), "state");
     WANT(mrw_width(c, STATE_shares) == ROWS(c, states) && mrw_width(c, STATE_slots) == slots && mrw_width(c, STATE_voices) == slots * MRW_VOICES, "state");
     WANT(mrw_width(c, STATE_queue) == slots * MRW_QUEUE && mrw_width(c, STATE_following) == ROWS(c, sections) && mrw_width(c, STATE_functions) == ROWS(c, functions), "state");

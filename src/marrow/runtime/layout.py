@@ -18,7 +18,7 @@ from marrow.kernels.control_weight_rules import RULE_REF
 from marrow.kernels.language.kernel import KERNELS, Kernel
 from marrow.kernels.language.types import ArrayKind
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS
-from marrow.kernels.operations.limbs import HEADER, TICKS
+from marrow.kernels.operations.limbs import HEADER
 from marrow.kernels.skinning import METHODS
 
 __all__ = [
@@ -37,6 +37,7 @@ KERNELS_USED = (
     "update_graph",
     "gather_chunks",
     "run_programs",
+    "write_root_vectors",
     "dual_quaternions",
     *(f"skin_linear_{vectors}" for vectors in range(3)),
     *(f"skin_{method}_2" for method in METHODS if method != "linear"),
@@ -79,6 +80,9 @@ _BY_HAND = {
         "work.before", "work.start", "work.end", "work.ops", "work.rules", "work.memory", "work.vectors", "work.stack",
         "work.local", "work.model", "work.out_pose", "work.out_model", "work.out_palette", "work.out_morphs",
         "work.instances", "work.Jp", "work.Mp", "work.lanes", "work.depth", "work.wanted", "n0", "n1",
+    },
+    "write_root_vectors": {
+        "instances", "place", "placed", "values", "constants", "given", "vectors", "header",
     },
     "dual_quaternions": {"matrices", "pivots", "used", "dual", "stretch", "kinds", "scratch"},
     "skin": {
@@ -180,8 +184,8 @@ def _constants() -> Iterator[str]:
     from marrow.graph.control_pass import MOST_TOLD
     from marrow.graph.lasting_events import JUST_NOW
     from marrow.graph.program_buffers import SECTIONS
-    from marrow.graph.root_transforms import SLACK
     from marrow.graph.slot_control import FASTEST
+    from marrow.kernels.root_vectors import SLACK
 
     whole = {
         name: value
@@ -199,7 +203,7 @@ def _constants() -> Iterator[str]:
     for name, value in whole.items():
         yield f"#define MRW_{name} {value}"
     numbers = {
-        "LONG_STEP": LONG_STEP, "LONGEST_STEP": LONGEST_STEP, "SLACK": SLACK, "FASTEST": FASTEST, "TICKS": TICKS,
+        "LONG_STEP": LONG_STEP, "LONGEST_STEP": LONGEST_STEP, "FASTEST": FASTEST,
         "JUST_NOW": JUST_NOW,
     }  # fmt: skip
     for name, number in numbers.items():
