@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marrow as mw
-from marrow.graph import Graph, RootMotion, Slot
+from marrow.graph import Graph, RootMotion, Slot, SpringChain, Springs
 from marrow.runtime import baked
 from marrow.runtime.build import BUILT, WEB, built
 from marrow.runtime.native import NativeRuntime
@@ -37,6 +37,13 @@ HERO = {
     "triggers": ("jump", "turn_left", "turn_right"),
     "slots": (("action", "attack"), ("body", "wave")),
 }
+
+
+SOME_FRAMES = """new Promise((done) => {
+  let k = 0;
+  const next = () => (++k > 5 ? done() : requestAnimationFrame(next));
+  next();
+})"""
 
 
 def by_hand(rng, count):
@@ -96,6 +103,10 @@ def played():
     add("busy", STICK, busy(), 4, recording(rng, 4, 200, crowd=True, longest=4.0, **STEERED))
     add("montages", STICK, busy(), 3, montages(rng, 3))
     add("by hand", STICK, None, 3, by_hand(rng, 3))
+    swinging = Graph(
+        RootMotion(Springs(Slot("s", "run"), (SpringChain("spine", stiffness=0.6, gravity=0.3),))), P
+    )
+    add("springs", STICK, swinging, 3, recording(rng, 3, 60, crowd=True, **STEERED))
     add("saved", STICK, worlds()["saved"][1], 2, saved(rng, 2))
     return found
 
@@ -218,9 +229,7 @@ def test_chromium_gives_the_bits_of_python_and_the_page_of_three_js_moves(played
         page.goto(f"{address}/runtime/web/examples/crowd.html")
         page.wait_for_function("document.title.includes('relaxed')", timeout=120_000)
         first = page.screenshot()
-        page.evaluate(
-            "new Promise((done) => { let k = 0; const next = () => (++k > 5 ? done() : requestAnimationFrame(next)); next(); })"
-        )
+        page.evaluate(SOME_FRAMES)
         assert not problems, problems
         assert page.screenshot() != first, "they move"
         assert len(set(first)) > 100

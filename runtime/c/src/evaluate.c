@@ -24,6 +24,11 @@ void mrw_keep_transforms(mrw_control *control, int interpolates) {
     }
 }
 
+/* The poses of this update are used where instances are now. */
+static void used(mrw_crowd *crowd) {
+    for (int64_t n = 0; n < crowd->control.count; n++) MRW_ROWS(&crowd->control, instances, mrw_instance_state)[n].ahead = 0;
+}
+
 /* Before poses are made: tells the programs which update it is, how model space moved, and where in it targets are. */
 int mrw_refresh(mrw_crowd *crowd) {
     mrw_control *control = &crowd->control;

@@ -185,7 +185,6 @@ def _constants() -> Iterator[str]:
     from marrow.graph.lasting_events import JUST_NOW
     from marrow.graph.program_buffers import SECTIONS
     from marrow.graph.slot_control import FASTEST
-    from marrow.kernels.root_vectors import SLACK
 
     whole = {
         name: value
