@@ -3,8 +3,10 @@ reader's process know them, so nothing is imported here."""
 
 from __future__ import annotations
 
-__all__ = ["MIN_RATE", "SHOWN", "TRANSFORMS"]
+__all__ = ["APPLICATION", "MIN_RATE", "SHOWN", "TRANSFORMS"]
 
+APPLICATION = "marrow"
+"""What a file says it was written by."""
 MIN_RATE = 30.0
 SHOWN = "Visibility"
 # What may be keyed of a node and moves it.

@@ -11,7 +11,7 @@ from typing import Any
 
 from marrow.io.images import Undecodable, as_png, media_type
 from marrow.io.usd.notes import put
-from marrow.io.usd.writing.losses import Losses
+from marrow.io.losses import Losses
 from marrow.io.usd.writing.meshes import uv_name
 from marrow.model import Image, Material, Texture
 
