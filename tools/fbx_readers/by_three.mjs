@@ -1,16 +1,15 @@
 // Surfaces of an FBX file as three.js shows it: node by_three.mjs WISHES.json OUT (see by_ufbx.py)
 import { readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
 const [wished, out, home] = process.argv.slice(2);
-const require = createRequire(`${home}/package.json`);
-const from = (name) => import(pathToFileURL(require.resolve(name)).href);
-const { AnimationMixer, LoopOnce, Vector3 } = await from("three");
+const three = pathToFileURL(`${home}/node_modules/three/`).href;
+
+const { AnimationMixer, LoopOnce, Vector3 } = await import(`${three}build/three.module.js`);
 globalThis.self = globalThis;
 globalThis.window = { URL: { createObjectURL: () => "" }, innerWidth: 1, innerHeight: 1 };
 globalThis.document = { createElementNS: () => ({ addEventListener() {}, removeEventListener() {}, style: {} }) };
-const { FBXLoader } = await from("three/examples/jsm/loaders/FBXLoader.js");
+const { FBXLoader } = await import(`${three}examples/jsm/loaders/FBXLoader.js`);
 console.warn = () => {};
 const wishes = JSON.parse(readFileSync(wished, "utf8"));
 const bytes = readFileSync(wishes.file);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.visibility import VISIBILITY
 from marrow.io.fbx.keyed_properties import SHOWN
-from marrow.io.fbx.writing.curves import CONSTANT, LINEAR, CurveKeys, rising, turned_tracks, vector_keys, write_curve
+from marrow.io.fbx.writing.curves import CONSTANT, LINEAR, CurveKeys, rising, turned_tracks, vector_keys, write_curves
 from marrow.io.fbx.writing.document import TICKS, Document, Take
 from marrow.io.fbx.writing.eulers import best_order
 from marrow.io.fbx.writing.nodes import Turning
@@ -21,7 +22,7 @@ from marrow.math import quaternion
 from marrow.model import Character, Clip, Curve, Pose, Track
 from marrow.model.clip import Path
 
-__all__ = ["ClipWriter", "effective_tracks", "turning"]
+__all__ = ["ClipWriter", "effective_tracks", "moved_properties", "turning"]
 
 Array = NDArray[Any]
 _LOCAL: dict[str, tuple[str, str]] = {
@@ -30,6 +31,8 @@ _LOCAL: dict[str, tuple[str, str]] = {
     "scale": ("S", "Lcl Scaling"),
 }
 Property = tuple[Path, int]
+_WIDE = 0.97
+"""The cosine of half the angle from which on a turn is looked at on its way too."""
 
 
 def effective_tracks(clip: Clip) -> dict[Property, Track]:
@@ -37,7 +40,25 @@ def effective_tracks(clip: Clip) -> dict[Property, Track]:
     return {(t.path, t.target): t for t in clip.tracks}
 
 
-def turning(character: Character, rig: Rig) -> Turning:
+def moved_properties(character: Character) -> dict[Property, None]:
+    """The properties that some clip has elsewhere than at rest."""
+    rest = character.skeleton.rest
+    found: dict[Property, None] = {}
+    for clip in character.clips.values():
+        for key, track in effective_tracks(clip).items():
+            path, target = key
+            if key in found:
+                continue
+            value = rest.morphs[target] if path == "morph" else getattr(rest, path)[target]
+            values, bends = track.values, False
+            if track.interpolation == "cubic":
+                values, bends = values[:, 1], bool(values[:, ::2].any())
+            if clip.additive or bends or bool((values != value).any()):
+                found[key] = None
+    return found
+
+
+def turning(character: Character, rig: Rig, moved: Collection[Property]) -> Turning:
     """What comes before the angles of each joint, and their order: angles are counted from the rest pose, where they are
     small and far from the poles."""
     J = len(character.skeleton)
@@ -45,9 +66,10 @@ def turning(character: Character, rig: Rig) -> Turning:
     turned, joint, values = np.zeros(J, bool), [], []
     for clip in character.clips.values():
         for (path, j), track in effective_tracks(clip).items():
-            if path == "rotation":
+            if (path, j) in moved and path == "rotation":
                 turned[j] = True
                 rows = track.values[:, 1] if track.interpolation == "cubic" else track.values
+                rows = _with_ways(quaternion.normalize(rows.astype(np.float64)))
                 joint.append(np.full(len(rows), j))
                 values.append(rows)
     identity = np.array([0.0, 0.0, 0.0, 1.0])
@@ -55,9 +77,19 @@ def turning(character: Character, rig: Rig) -> Turning:
     order = np.zeros(J, np.int64)
     if joint:
         whose = np.concatenate(joint)
-        q = quaternion.normalize(np.concatenate(values).astype(np.float64))
+        q = np.concatenate(values)
         order = best_order(quaternion.multiply(quaternion.conjugate(before[whose]), q), whose, J)
     return Turning(before, order)
+
+
+def _with_ways(q: Array) -> Array:
+    """Keys `(n, 4)`, and points on the way between those that are far apart."""
+    wide = np.flatnonzero(np.abs((q[1:] * q[:-1]).sum(-1)) < _WIDE)
+    if not len(wide):
+        return q
+    shares = np.arange(1, 8) / 8
+    a, b = (np.repeat(q[wide + k], len(shares), axis=0) for k in (0, 1))
+    return np.concatenate([q, quaternion.slerp(a, b, np.tile(shares, len(wide)))])
 
 
 @dataclass
@@ -71,6 +103,7 @@ class ClipWriter:
     turns: Turning
     nodes: list[int]
     channels: dict[int, list[int]]
+    moved: dict[Property, None]
     losses: Losses
     holder: int = 0
     properties: dict[str, float] = field(default_factory=dict)
@@ -81,11 +114,12 @@ class ClipWriter:
         """Writes all clips."""
         clips = list(self.character.clips.values())
         tracks = [effective_tracks(clip) for clip in clips]
-        moved = dict.fromkeys(key for found in tracks for key in found)
+        moved = dict(self.moved)
         scale = self.character.skeleton.rest.scale
         mirrored = [j for j in range(len(scale)) if (scale[j] < 0).any() and self.rig.moving[j]]
         # Programs that take a mirrored rest apart may find another rotation in it than the one meant here.
-        moved |= dict.fromkeys((path, j) for j in mirrored for path in ("translation", "rotation", "scale"))  # type: ignore[misc]
+        for j in mirrored:
+            moved |= {("translation", j): None, ("rotation", j): None, ("scale", j): None}
         for clip, found in zip(clips, tracks):
             self._clip(clip, found, list(moved))
         if self.error > 1e-5:
@@ -167,8 +201,8 @@ class ClipWriter:
             props.number(f"d|{part}", keys.values[0, k], animated=True)
         self.document.connect(node, layer)
         self.document.connect(node, owner, prop)
-        for k, part in enumerate(parts):
-            self.document.connect(write_curve(self.document, keys, k, start), node, f"d|{part}")
+        for curve, part in zip(write_curves(self.document, keys, start), parts):
+            self.document.connect(curve, node, f"d|{part}")
 
     def _curves(self, clip: Clip, layer: int) -> None:
         """Curves that move no joint: nodes that are shown and hidden, and numbers, as properties of the first node."""

@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 
 from marrow.io.fbx.writing.document import TICKS, Document
 from marrow.io.fbx.writing.eulers import Turns, unrolled_keys, unrolled_segments
-from marrow.io.fbx.writing.records import Record
 from marrow.math import quaternion
 from marrow.model import Track
 
-__all__ = ["CurveKeys", "TurnedTracks", "rising", "turned_tracks", "vector_keys", "write_curve"]
+__all__ = ["CurveKeys", "TurnedTracks", "rising", "turned_tracks", "vector_keys", "write_curves"]
 
 Array = NDArray[Any]
 CONSTANT, LINEAR, CUBIC = 0x2, 0x4, 0x8 | 0x400 | 0x800  # cubic: by tangents of its own, apart on both sides
 _STRAIGHT = 1e-7
 _DEFAULT_WEIGHTS = np.array([0x0D050D05], np.uint32).view(np.float32)[0]  # a third each, as two decimal fractions
+
+_KEY_VERSION = np.int32(4008)
+_FIRST, _ONE = np.zeros(1, np.int64), np.ones(1, np.int32)
+_LINEAR_FLAGS = np.array([LINEAR], np.int32)
 
 
 @dataclass
@@ -61,8 +64,19 @@ def vector_keys(track: Track, factor: float) -> CurveKeys:
         kind = np.full(values[:, 1].shape, CUBIC, np.int32)
         into = np.concatenate([values[1:, 0], np.zeros_like(values[:1, 0])])
         return CurveKeys(times, values[:, 1], kind, np.stack([values[:, 2], into], axis=-1))
-    kind = np.full(values.shape, CONSTANT if track.interpolation == "step" else LINEAR, np.int32)
-    return CurveKeys(times, values, kind)
+    if track.interpolation == "step":
+        return _stepped(times, values)
+    return CurveKeys(times, values, np.full(values.shape, LINEAR, np.int32))
+
+
+def _stepped(times: Array, values: Array) -> CurveKeys:
+    """Keys that hold until the next. Right before that the value is there again, for programs that draw straight lines."""
+    changes = np.flatnonzero((values[1:] != values[:-1]).any(axis=1))
+    before = np.nextafter(times[changes + 1].astype(np.float32), np.float32(-np.inf)).astype(np.float64)
+    room = before > times[changes]
+    changes, before = changes[room], before[room]
+    times, values = np.insert(times, changes + 1, before), np.insert(values, changes + 1, values[changes], axis=0)
+    return CurveKeys(times, values, np.full(values.shape, CONSTANT, np.int32))
 
 
 def turned_tracks(tracks: Sequence[Track], before: Array, order: Array) -> TurnedTracks:
@@ -91,7 +105,7 @@ def turned_tracks(tracks: Sequence[Track], before: Array, order: Array) -> Turne
     angles = unrolled_keys(q[rows], order[joint[track[rows]]], track[rows])
     for i in np.unique(track[rows]).tolist():
         mine = track[rows] == i
-        keys[i] = CurveKeys(times[rows[mine]], angles[mine], np.full((int(mine.sum()), 3), CONSTANT, np.int32))
+        keys[i] = _stepped(times[rows[mine]], angles[mine])
     left = np.flatnonzero(~alone & ~last)
     if not len(left):
         return TurnedTracks([keys[i] for i in range(len(tracks))])
@@ -124,33 +138,31 @@ def turned_tracks(tracks: Sequence[Track], before: Array, order: Array) -> Turne
     return TurnedTracks([keys[i] for i in range(len(tracks))], made.error, made.chord)
 
 
-def write_curve(document: Document, keys: CurveKeys, column: int, start: float) -> int:
-    """The curve object of one number of a property; `start`: seconds that its times are moved by."""
-    values, kind = keys.values[:, column], keys.kind[:, column]
-    slopes = None if keys.slopes is None else keys.slopes[:, column]
-    times = keys.times
-    still = len(values) > 1 and bool((values == values[0]).all())
-    if still and (slopes is None or not (slopes[kind == CUBIC]).any()):
-        times, values, kind, slopes = times[:1], values[:1], np.array([LINEAR], np.int32), None
-    number, record = document.object("AnimationCurve", "", "", "AnimCurve")
-    ticks = np.rint((times + start) * TICKS).astype(np.int64)
-    record.add("Default", float(values[0]))
-    record.add("KeyVer", np.int32(4008))
-    record.add("KeyTime", ticks)
-    record.add("KeyValueFloat", values.astype(np.float32))
-    _attributes(record, kind, slopes)
-    return number
-
-
-def _attributes(record: Record, kind: Array, slopes: Array | None) -> None:
-    """Flags and slopes, each as often as it holds for one key after the other."""
-    rows = np.zeros((len(kind), 4), np.float32)
-    if slopes is not None:
-        rows[:, :2] = np.where((kind == CUBIC)[:, None], slopes, 0)
-    rows[:, 2] = _DEFAULT_WEIGHTS
-    new = np.ones(len(kind), bool)
-    new[1:] = (kind[1:] != kind[:-1]) | (rows[1:, :2] != rows[:-1, :2]).any(axis=1)
-    at = np.flatnonzero(new)
-    record.add("KeyAttrFlags", kind[at].astype(np.int32))
-    record.add("KeyAttrDataFloat", rows[at].ravel())
-    record.add("KeyAttrRefCount", np.diff(np.append(at, len(kind))).astype(np.int32))
+def write_curves(document: Document, keys: CurveKeys, start: float) -> list[int]:
+    """The curve objects of a property, one for each of its numbers; `start`: seconds that its times are moved by."""
+    ticks = np.rint((keys.times + start) * TICKS).astype(np.int64)
+    values, kind = keys.values.astype(np.float32), keys.kind
+    n, width = values.shape
+    rows = np.zeros((n, width, 4), np.float32)
+    rows[..., 2] = _DEFAULT_WEIGHTS
+    still = (values == values[0]).all(axis=0)
+    if keys.slopes is not None:
+        rows[..., :2] = np.where((kind == CUBIC)[..., None], keys.slopes, 0)
+        still &= ~rows[..., :2].any(axis=(0, 2))
+    new = np.ones((n, width), bool)
+    new[1:] = (kind[1:] != kind[:-1]) | (rows[1:, :, :2] != rows[:-1, :, :2]).any(axis=2)
+    found = []
+    for c in range(width):
+        number, record = document.object("AnimationCurve", "", "", "AnimCurve")
+        found.append(number)
+        record.add("Default", float(values[0, c]))
+        record.add("KeyVer", _KEY_VERSION)
+        # A number that never changes has one key.
+        at = _FIRST if still[c] else np.flatnonzero(new[:, c])
+        record.add("KeyTime", ticks[:1] if still[c] and n > 1 else ticks)
+        record.add("KeyValueFloat", values[:1, c] if still[c] else values[:, c])
+        record.add("KeyAttrFlags", _LINEAR_FLAGS if still[c] else kind[at, c])
+        record.add("KeyAttrDataFloat", rows[at, c].ravel())
+        counts = _ONE if still[c] else np.diff(at, append=n).astype(np.int32)
+        record.add("KeyAttrRefCount", counts)
+    return found

@@ -22,6 +22,8 @@ _POLES = ((2, 0), (1, 0), (2, 1))
 """Where in a rotation matrix the sine of each order's middle angle stands."""
 _NEAR_POLE = 0.94
 _TOLERANCE = 5e-7
+_WIDEST = 1.75
+"""The farthest an angle may go from key to key, in radians: programs that turn the short way go the same way."""
 _DEEPEST = 10
 _MOST_KEYS = 20_000_000
 _AT = np.arange(7) / 6.0
@@ -126,7 +128,7 @@ def unrolled_segments(turns: Turns) -> Angles:
         true = turns.at(rows, u)
         inner = _along(_inner(true, turns.order[rows]))
         off = _off(inner, true, turns.order[rows])
-        fine = off <= _TOLERANCE
+        fine = (off <= _TOLERANCE) & (np.abs(inner[:, -1] - inner[:, 0]).max(axis=1) <= _WIDEST)
         if depth == _DEEPEST or len(rows) + sum(len(d[0]) for d in done) > _MOST_KEYS:
             fine[:] = True
         if fine.any():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
@@ -23,9 +23,10 @@ _HEADER = b"Kaydara FBX Binary  \x00\x1a\x00"
 _FOOTER_ID = bytes.fromhex("fabcab09d0c8d466b176fb831cf7267e")
 _FOOTER_END = bytes.fromhex("f85a8c6adef5d97eece90ce3758f290b")
 _LIMIT_32 = (1 << 32) - 1
-_PACKED = 128  # bytes from which packing pays
+_PACKED = 256  # bytes from which packing pays
+_LARGE = 1 << 16  # and from which it is done in threads
 _SAMPLE = 1 << 16
-_ALWAYS_CLOSED = ("AnimationStack", "AnimationLayer")
+_ALWAYS_CLOSED = (b"AnimationStack", b"AnimationLayer")
 _CODES = {"f": b"f", "d": b"d", "i": b"i", "q": b"l", "b": b"b"}
 Array = NDArray[Any]
 
@@ -55,19 +56,24 @@ class Record:
 
 
 def packed_arrays(top: Record) -> None:
-    """Makes bytes of all arrays below a record, in threads."""
-    found = [(r.properties, i) for r in _walk(top) for i, p in enumerate(r.properties) if isinstance(p, np.ndarray)]
-    with ThreadPoolExecutor() as pool:
-        for (properties, i), data in zip(found, pool.map(lambda at: _packed(at[0][at[1]]), found, chunksize=8)):
-            properties[i] = data
-
-
-def _walk(top: Record) -> Iterator[Record]:
+    """Makes bytes of all arrays below a record, each once; large ones in threads."""
+    found: dict[int, Array] = {}
     waiting = [top]
+    holders: list[Record] = []
     while waiting:
         record = waiting.pop()
-        yield record
         waiting += record.children
+        for p in record.properties:
+            if type(p) is np.ndarray:
+                found[id(p)] = p
+                holders.append(record)
+    large = [key for key, values in found.items() if values.nbytes >= _LARGE]
+    made: dict[int, Array32] = {key: _packed(found[key]) for key in found if found[key].nbytes < _LARGE}
+    if large:
+        with ThreadPoolExecutor() as pool:
+            made.update(zip(large, pool.map(lambda key: _packed(found[key]), large)))
+    for record in holders:
+        record.properties = [made.get(id(p), p) if type(p) is np.ndarray else p for p in record.properties]
 
 
 def _packed(values: Array) -> Array32:
@@ -93,88 +99,65 @@ def write_file(file: IO[bytes], records: list[Record]) -> int:
     top = Record("")
     top.children = records
     packed_arrays(top)
-    bodies: dict[int, bytes] = {}
-    sizes: dict[int, int] = {}
-    wide = _measured(top, False, bodies, sizes) > _LIMIT_32 - 4096
+    chunks, end = _laid_out(records, False)
+    wide = end > _LIMIT_32
     if wide:
-        sizes.clear()
-        _measured(top, True, bodies, sizes)
+        chunks, end = _laid_out(records, True)
     version = VERSION_64 if wide else VERSION
     file.write(_HEADER + struct.pack("<I", version))
-    at = len(_HEADER) + 4
-    head = struct.Struct("<QQQB" if wide else "<IIIB")
-    null = b"\0" * head.size
-    for k, record in enumerate(records):
-        at = _write(file, record, at, head, null, bodies, sizes, k == len(records) - 1)
-    file.write(null)
-    at += len(null)
-    padding = -(at + len(_FOOTER_ID) + 4) % 16 or 16
+    file.writelines(chunks)
+    padding = -(end + len(_FOOTER_ID) + 4) % 16 or 16
     file.write(_FOOTER_ID + b"\0" * (4 + padding) + struct.pack("<I", version) + b"\0" * 120 + _FOOTER_END)
     return version
 
 
-def _measured(top: Record, wide: bool, bodies: dict[int, bytes], sizes: dict[int, int]) -> int:
-    """The bytes of every record with all below it, by its identity; those of the whole file."""
-    header = 25 if wide else 13
-    order: list[tuple[Record, bool]] = []
-    waiting = [(top, False)]
-    while waiting:
-        record, last = waiting.pop()
-        order.append((record, last))
-        waiting += [(child, k == len(record.children) - 1) for k, child in enumerate(record.children)]
-    for record, last in reversed(order):
-        own = id(record)
-        if own not in bodies:
-            parts = [_property(p) for p in record.properties]
-            bodies[own] = parts[0] if len(parts) == 1 else b"".join(parts)
-        size = header + len(record.name) + len(bodies[own])
-        size += sum([sizes[id(child)] for child in record.children])
-        sizes[own] = size + (header if _closed(record, last) else 0)
-    return sizes[id(top)]
+def _laid_out(records: list[Record], wide: bool) -> tuple[list[bytes], int]:
+    """The bytes of all records, and where they end. A record's head says where it ends, so it is made last."""
+    size, null = (25, b"\0" * 25) if wide else (13, b"\0" * 13)
+    limit = (1 << 63) - 1 if wide else _LIMIT_32
+    pack = struct.Struct("<QQQB" if wide else "<IIIB").pack
+    chunks: list[bytes] = []
+    at = len(_HEADER) + 4
+
+    def put(record: Record, last: bool) -> None:
+        nonlocal at
+        name = record.name.encode()
+        place = len(chunks)
+        chunks.append(b"")
+        at += size + len(name)
+        body = 0
+        for p in record.properties:
+            data = p if type(p) is Array32 else _CODED[type(p)](p)
+            chunks.append(data)
+            body += len(data)
+        at += body
+        children = record.children
+        if children:
+            final = children[-1]
+            for child in children:
+                put(child, child is final)
+        if children or name in _ALWAYS_CLOSED or (not record.properties and not last):
+            chunks.append(null)
+            at += size
+        chunks[place] = pack(min(at, limit), len(record.properties), body, len(name)) + name
+
+    for record in records:
+        put(record, record is records[-1])
+    chunks.append(null)
+    return chunks, at + size
 
 
-def _closed(record: Record, last: bool) -> bool:
-    """Whether an empty record ends its list of children."""
-    return bool(record.children) or record.name in _ALWAYS_CLOSED or (not record.properties and not last)
+def _coded_text(value: str) -> bytes:
+    text = value.encode()
+    return b"S" + struct.pack("<I", len(text)) + text
 
 
-def _write(
-    file: IO[bytes],
-    record: Record,
-    at: int,
-    head: struct.Struct,
-    null: bytes,
-    bodies: dict[int, bytes],
-    sizes: dict[int, int],
-    last: bool,
-) -> int:
-    """Writes a record that begins at `at`; where it ends. No record is nested deeper than the few levels that we write."""
-    name, body = record.name.encode(), bodies[id(record)]
-    end = at + sizes[id(record)]
-    file.write(head.pack(end, len(record.properties), len(body), len(name)) + name)
-    file.write(body)
-    inner = at + head.size + len(name) + len(body)
-    for k, child in enumerate(record.children):
-        inner = _write(file, child, inner, head, null, bodies, sizes, k == len(record.children) - 1)
-    if _closed(record, last):
-        file.write(null)
-    return end
-
-
-def _property(value: Any) -> bytes:
-    if isinstance(value, Array32):
-        return value
-    if isinstance(value, bool):
-        return b"C" + bytes([value])
-    if isinstance(value, np.int32):
-        return b"I" + struct.pack("<i", value)
-    if isinstance(value, np.int16):
-        return b"Y" + struct.pack("<h", value)
-    if isinstance(value, int):
-        return b"L" + struct.pack("<q", value)
-    if isinstance(value, float):
-        return b"D" + struct.pack("<d", value)
-    if isinstance(value, str):
-        text = value.encode()
-        return b"S" + struct.pack("<I", len(text)) + text
-    return b"R" + struct.pack("<I", len(value)) + bytes(value)
+_CODED: dict[type, Callable[[Any], bytes]] = {
+    bool: lambda v: b"C" + bytes([v]),
+    np.int32: lambda v: b"I" + struct.pack("<i", v),
+    np.int16: lambda v: b"Y" + struct.pack("<h", v),
+    int: lambda v: b"L" + struct.pack("<q", v),
+    float: lambda v: b"D" + struct.pack("<d", v),
+    str: _coded_text,
+    bytes: lambda v: b"R" + struct.pack("<I", len(v)) + v,
+}

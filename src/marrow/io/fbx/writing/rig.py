@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from marrow.io.fbx.writing.binding import Bound, Links, same_matrix, uneven
 from marrow.io.losses import Losses
 from marrow.math import affine, transform
 from marrow.model import Character, Mesh, Skeleton
+from marrow.model.clip import Path
 
 __all__ = ["Placed", "Rig", "plan"]
 
@@ -46,15 +48,13 @@ class Rig:
     links: Links
 
 
-def plan(character: Character, losses: Losses) -> Rig:
-    """The plan of a character that is finite."""
+def plan(character: Character, moved: Iterable[tuple[Path, int]], losses: Losses) -> Rig:
+    """The plan of a character that is finite; `moved`: the properties that clips move."""
     skeleton = character.skeleton
     J = len(skeleton)
     rest = _rest(skeleton)
     moving = np.zeros(J, bool)
-    for clip in character.clips.values():
-        table = clip.tracks.table
-        moving[table["target"][table["path"] < 3]] = True
+    moving[[target for path, target in moved if path != "morph"]] = True
     stays = ~moving
     for j, p in enumerate(skeleton.parents.tolist()):
         stays[j] &= p < 0 or stays[p]

@@ -13,7 +13,7 @@ import numpy as np
 
 from marrow.errors import FormatError, ValidationError
 from marrow.io.atomic import replacing
-from marrow.io.fbx.writing.clips import ClipWriter, effective_tracks, turning
+from marrow.io.fbx.writing.clips import ClipWriter, effective_tracks, moved_properties, turning
 from marrow.io.fbx.writing.document import Document
 from marrow.io.fbx.writing.geometry import surface_of, write_geometry
 from marrow.io.fbx.writing.levels import LevelNodes
@@ -116,8 +116,9 @@ class _Writer:
     def write(self) -> dict[str, bytes]:
         """Writes all of it; the files that belong beside the file."""
         document, character = self._document, self._character
-        rig = plan(character, self._losses)
-        turns = turning(character, rig)
+        moved = moved_properties(character)
+        rig = plan(character, moved, self._losses)
+        turns = turning(character, rig, moved)
         names = Names()
         nodes, props = write_joints(document, character, rig, turns, names)
         self._numbers = [self._materials.write(m) for m in character.materials]
@@ -126,7 +127,7 @@ class _Writer:
         write_bind_pose(document, rig, nodes, models)
         holder = next(j for j, node in enumerate(nodes) if node)
         clips = ClipWriter(
-            document, character, rig, turns, nodes, self._channels, self._losses, holder=nodes[holder]
+            document, character, rig, turns, nodes, self._channels, moved, self._losses, holder=nodes[holder]
         )
         clips.write()
         first = props[holder]

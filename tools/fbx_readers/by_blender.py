@@ -1,0 +1,75 @@
+"""Surfaces of an FBX file as Blender shows it (see by_ufbx.py); `reader` says by which of its two importers.
+
+Blender keeps keys at frames: moments in between are set as part of a frame.
+"""
+
+import array
+import json
+import sys
+
+import bpy
+import numpy as np
+
+wishes, out = json.load(open(sys.argv[1])), sys.argv[2]
+listed, numbers = [], array.array("d")
+bpy.ops.wm.read_factory_settings(use_empty=True)
+if wishes["reader"] == "blender_old":
+    bpy.ops.preferences.addon_enable(module="io_scene_fbx")
+    bpy.ops.import_scene.fbx(filepath=wishes["file"], use_anim=True, anim_offset=0.0, ignore_leaf_bones=False)
+else:
+    bpy.ops.wm.fbx_import(filepath=wishes["file"], use_anim=True, anim_offset=0.0)
+scene = bpy.context.scene
+rate = scene.render.fps / scene.render.fps_base
+actions = list(bpy.data.actions)
+
+
+def fits(action, clip):
+    """Whether an action is the part of a clip that moves an object."""
+    parts = action.name.split("|")
+    return clip == action.name or clip in parts or any(part.startswith(clip[:50]) for part in parts)
+
+
+def assign(clip):
+    for holder in [*bpy.data.objects, *(k for k in bpy.data.shape_keys)]:
+        if holder.animation_data is None and not any(fits(a, clip) for a in actions):
+            continue
+        name = holder.name if hasattr(holder, "type") else holder.user.name
+        own = [a for a in actions if fits(a, clip) and (a.name.split("|")[0] == name or a.name.startswith(name) or len(actions) == 1)]
+        own = own or [a for a in actions if fits(a, clip)]
+        data = holder.animation_data or holder.animation_data_create()
+        for action in own:
+            kind = "OBJECT" if hasattr(holder, "type") else "KEY"
+            slots = [s for s in action.slots if s.target_id_type == kind]
+            named = [s for s in slots if s.name_display == name or s.identifier[2:] == name]
+            if named or (slots and len(slots) == 1 and action.name.split("|")[0] == name):
+                data.action = action
+                data.action_slot = (named or slots)[0]
+                break
+
+
+playing = None
+for k, (clip, time) in enumerate(wishes["shots"]):
+    if clip is not None and clip != playing:
+        assign(clip)
+        playing = clip
+    frame = time * rate
+    scene.frame_set(int(frame // 1), subframe=frame % 1)
+    graph = bpy.context.evaluated_depsgraph_get()
+    for thing in scene.objects:
+        if thing.type != "MESH":
+            continue
+        shown = thing.evaluated_get(graph)
+        mesh = shown.to_mesh()
+        points = np.empty(len(mesh.vertices) * 3)
+        mesh.vertices.foreach_get("co", points)
+        corners = np.empty(len(mesh.loops), np.int64)
+        mesh.loops.foreach_get("vertex_index", corners)
+        world = np.array(shown.matrix_world)
+        points = points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+        points = points[:, [0, 2, 1]] * [1, 1, -1]  # Blender's Z is up
+        numbers.extend(points[corners].ravel())
+        listed.append([k, thing.name, len(corners)])
+        shown.to_mesh_clear()
+json.dump(listed, open(out + ".json", "w"))
+with open(out + ".bin", "wb") as file:
+    numbers.tofile(file)
