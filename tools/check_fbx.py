@@ -21,6 +21,11 @@ from typing import Any
 import numpy as np
 
 import marrow as mw
+from marrow.io.fbx.writing.clips import moved_properties
+from marrow.io.fbx.writing.geometry import surface_of
+from marrow.io.fbx.writing.rig import plan
+from marrow.io.losses import Losses
+from marrow.math import affine
 
 HERE = Path(__file__).resolve().parent
 READERS = ("marrow", "ufbx", "three", "blender", "blender_old", "assimp")
@@ -47,6 +52,19 @@ def shots_of(character: mw.Character, moments: int = MOMENTS) -> list[tuple[str 
         for t in np.linspace(0, clip.duration, moments):
             shots.append((name, float(t), float(t) + clip.start))
     return shots or [(None, 0.0, 0.0)]
+
+
+def unposed_corners(character: mw.Character) -> list[np.ndarray]:
+    """Where the file has the meshes before any skin moves them: all that Assimp's package shows."""
+    rig = plan(character, moved_properties(character), Losses())
+    found = []
+    for one in rig.placed:
+        above = rig.rest[one.parent] if one.parent >= 0 else affine.identity((), np.float64)
+        place = rig.rest[one.own] if one.own >= 0 else affine.multiply(above, one.local)
+        surface = surface_of(one.mesh, one.moved)
+        points = affine.apply(place, surface.positions(1.0))
+        found += [points[surface.point_of[surface.triangles[surface.slots == s]].ravel()] for s in range(len(surface.materials))]
+    return found
 
 
 def worst(wanted: list[np.ndarray], found: list[np.ndarray]) -> float:
@@ -91,6 +109,24 @@ def by_program(
         return found
 
 
+Shot = tuple[str | None, float, float]
+
+
+def truth_of(character: mw.Character, shots: list[Shot]) -> list[list[np.ndarray]]:
+    return [corner_positions(character, character.clips[c].sample(t) if c is not None else None) for c, t, _ in shots]
+
+
+def shots_on_keys(character: mw.Character, shots: list[Shot]) -> list[Shot]:
+    """The nearest moments with keys: between those Blender blends quaternions number by number."""
+    moved = []
+    for clip, t, _ in shots:
+        if clip is not None and len(character.clips[clip].tracks.times):
+            keys = character.clips[clip].tracks.times
+            t = float(keys[np.argmin(np.abs(keys - t))])
+        moved.append((clip, t, t + (character.clips[clip].start if clip is not None else 0.0)))
+    return moved
+
+
 def check(path: str, readers: list[str], python: str, **options: Any) -> dict[str, Any]:
     """What each reader makes of one character."""
     character = mw.load(path)
@@ -102,12 +138,18 @@ def check(path: str, readers: list[str], python: str, **options: Any) -> dict[st
             mw.save(character, file, **options)
         row: dict[str, Any] = {"seconds": time.perf_counter() - began, "bytes": file.stat().st_size}
         shots = shots_of(character)
-        truth = [corner_positions(character, character.clips[c].sample(t) if c is not None else None) for c, t, _ in shots]
+        truth = truth_of(character, shots)
         size = max((float(np.ptp(np.concatenate(t), axis=0).max()) for t in truth if t), default=1.0)
         for reader in readers:
             try:
-                found = by_marrow(file, shots) if reader == "marrow" else by_program(reader, file, shots, python)
-                offs = [worst(w, f) / size for w, f in zip(truth, found)]
+                looked, wanted = shots, truth
+                if reader == "assimp":
+                    looked, wanted = [(None, 0.0, 0.0)], [unposed_corners(character)]
+                elif reader.startswith("blender"):
+                    looked = shots_on_keys(character, shots)
+                    wanted = truth_of(character, looked)
+                found = by_marrow(file, looked) if reader == "marrow" else by_program(reader, file, looked, python)
+                offs = [worst(w, f) / size for w, f in zip(wanted, found)]
                 row[reader] = float(np.max(offs)) if np.isfinite(offs).all() else float("nan")
             except (RuntimeError, mw.MarrowError, ValueError) as error:
                 row[reader] = str(error)

@@ -71,8 +71,17 @@ def write_skin(document: Document, rig: Rig, placed: Placed, surface: Surface, g
             inverse = affine.multiply(inverse, back)
         one.add("Transform", file_matrix(inverse, scale))
         one.add("TransformLink", file_matrix(bound.link[b], scale))
+        one.add("TransformAssociateModel", file_matrix(_above_bones(rig, joint), scale))
         document.connect(cluster, skin)
         document.connect(nodes[joint], cluster)
+
+
+def _above_bones(rig: Rig, joint: int) -> Array:
+    """Where the node rests that holds all the bones a joint is one of: Blender's older importer makes an armature of it."""
+    parents = rig.skeleton.parents
+    while joint >= 0 and rig.bones[joint]:
+        joint = int(parents[joint])
+    return rig.rest[joint] if joint >= 0 else affine.identity((), np.float64)
 
 
 def write_bind_pose(document: Document, rig: Rig, nodes: list[int], models: list[int]) -> None:
