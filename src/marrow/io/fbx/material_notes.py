@@ -9,10 +9,16 @@ import msgspec
 
 from marrow.model import Material, Texture
 
-__all__ = ["NOTE", "MaterialNote", "apply_note", "note_of"]
+__all__ = ["SLOTS", "MaterialNote", "apply_note", "note_of"]
 
-NOTE = "marrow"
-"""The property that has the note."""
+SLOTS = {
+    "base_color": ("DiffuseColor",),
+    "metallic_roughness": ("ShininessExponent", "ReflectionFactor"),
+    "normal": ("NormalMap",),
+    "occlusion": ("Maya|TEX_ao_map",),
+    "emissive": ("EmissiveColor",),
+}
+"""The properties of an FBX material that the textures of marrow's are put to."""
 Wrap = Literal["repeat", "clamp", "mirror"]
 
 
@@ -56,13 +62,12 @@ def note_of(material: Material) -> str:
     return msgspec.json.encode(MaterialNote(**fields, textures=textures)).decode()
 
 
-def apply_note(material: Material, note: str, found: dict[str, Texture]) -> Material:
-    """The material as its note has it, with the textures that were `found` by their slots; as it is where the note is
-    damaged."""
+def apply_note(material: Material, note: str, found: dict[str, Texture]) -> Material | None:
+    """The material as its note has it, with the textures that were `found` by their slots; None where the note is damaged."""
     try:
         noted = msgspec.json.decode(note, type=MaterialNote)
     except msgspec.MsgspecError:
-        return material
+        return None
     changes: dict[str, Any] = {name: getattr(noted, name) for name in _FIELDS}
     for slot, texture in found.items():
         said = noted.textures.get(slot)

@@ -67,7 +67,7 @@ class Links:
             found = affine.multiply(self._rest[[joints[b] for b in np.flatnonzero(used)]], inverse[used])
         good = found[np.isfinite(found).all(axis=(1, 2))]
         good = good[np.abs(np.linalg.det(good[:, :, :3])) > 1e-12] if len(good) else good
-        fallback = node if node is not None and np.abs(np.linalg.det(node[:, :3])) > 1e-12 else eye
+        fallback = node if node is not None and _plain_size(node) else eye
         if not len(good):
             return fallback
         scaled = good.copy()
@@ -79,7 +79,14 @@ class Links:
             agreeing = sum(same_matrix(m, other, size) for m in good)
             if 2 * agreeing >= votes:
                 return other
-        return voted if named or 2 * votes >= len(good) else fallback
+        most = len(good) == 1 or (votes > 1 and 2 * votes >= len(good))
+        return voted if named or most else fallback
+
+
+def _plain_size(matrix: Array) -> bool:
+    """Whether a matrix scales all axes alike, and leaves something."""
+    lengths = np.linalg.norm(matrix[:, :3], axis=0)
+    return bool(lengths.min() > 1e-6 and np.ptp(lengths) <= _SAME * lengths.max())
 
 
 def same_matrix(a: Array, b: Array, size: float) -> bool:

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from marrow.io.fbx.material_notes import NOTE, note_of
+from marrow.io.fbx.keyed_properties import NOTE
+from marrow.io.fbx.material_notes import SLOTS, note_of
 from marrow.io.fbx.writing.document import Document
 from marrow.io.fbx.writing.properties import Properties
 from marrow.io.images import media_type
@@ -25,14 +26,6 @@ _SUFFIX = {
 }  # fmt: skip
 _RARE = ("image/webp", "image/avif", "image/ktx2")
 _WRAP = {"repeat": 0, "clamp": 1, "mirror": 0}
-SLOTS = {
-    "base_color": ("DiffuseColor",),
-    "metallic_roughness": ("ShininessExponent", "ReflectionFactor"),
-    "normal": ("NormalMap",),
-    "occlusion": ("Maya|TEX_ao_map",),
-    "emissive": ("EmissiveColor",),
-}
-"""The properties of a material that each texture is put to."""
 
 
 @dataclass
