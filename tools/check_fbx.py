@@ -30,6 +30,8 @@ from marrow.math import affine
 HERE = Path(__file__).resolve().parent
 READERS = ("marrow", "ufbx", "three", "blender", "blender_old", "assimp")
 MOMENTS = 10
+Shot = tuple[str | None, float, float]
+"""A clip (None: at rest), a time in it, and that time in the file."""
 
 
 def corner_positions(character: mw.Character, pose: mw.Pose | None) -> list[np.ndarray]:
@@ -45,9 +47,9 @@ def corner_positions(character: mw.Character, pose: mw.Pose | None) -> list[np.n
     return found
 
 
-def shots_of(character: mw.Character, moments: int = MOMENTS) -> list[tuple[str | None, float, float]]:
+def shots_of(character: mw.Character, moments: int = MOMENTS) -> list[Shot]:
     """Clip, time in the clip, time in the file."""
-    shots: list[tuple[str | None, float, float]] = []
+    shots: list[Shot] = []
     for name, clip in character.clips.items():
         for t in np.linspace(0, clip.duration, moments):
             shots.append((name, float(t), float(t) + clip.start))
@@ -81,19 +83,20 @@ def worst(wanted: list[np.ndarray], found: list[np.ndarray]) -> float:
     return float("nan") if left else most
 
 
-def by_marrow(file: Path, shots: list[tuple[str | None, float, float]]) -> list[list[np.ndarray]]:
+def by_marrow(file: Path, shots: list[Shot]) -> list[list[np.ndarray]]:
     again = mw.load(file, cache=False)
     return [corner_positions(again, again.clips[c].sample(t) if c is not None else None) for c, t, _ in shots]
 
 
 def by_program(
-    reader: str, file: Path, shots: list[tuple[str | None, float, float]], python: str
+    reader: str, file: Path, shots: list[Shot], python: str = sys.executable, home: Path | None = None
 ) -> list[list[np.ndarray]]:
+    """What another program shows; `home` is the folder with three.js in its node_modules."""
     with tempfile.TemporaryDirectory() as room:
         wishes, out = Path(room) / "wishes.json", str(Path(room) / "out")
         wishes.write_text(json.dumps({"file": str(file), "shots": [(c, at) for c, _, at in shots], "reader": reader}))
         if reader == "three":
-            command = ["node", str(HERE / "fbx_readers/by_three.mjs"), str(wishes), out, str(HERE.parent / "web")]
+            command = ["node", str(HERE / "fbx_readers/by_three.mjs"), str(wishes), out, str(home or HERE.parent / "web")]
         else:
             who = {"ufbx": sys.executable}.get(reader, python)
             command = [who, str(HERE / f"fbx_readers/by_{reader.removesuffix('_old')}.py"), str(wishes), out]
@@ -107,9 +110,6 @@ def by_program(
             found[shot].append(numbers[at : at + count])
             at += count
         return found
-
-
-Shot = tuple[str | None, float, float]
 
 
 def truth_of(character: mw.Character, shots: list[Shot]) -> list[list[np.ndarray]]:

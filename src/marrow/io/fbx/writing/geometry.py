@@ -66,6 +66,10 @@ def surface_of(mesh: Mesh, moved: Array | None) -> Surface:
     chosen = np.concatenate(order)
     whole = np.array_equal(chosen, np.arange(mesh.triangle_count))
     triangles = mesh.triangles if whole else mesh.triangles[chosen]
+    seen = np.zeros(len(points), bool)
+    seen[point_of[triangles]] = True
+    if not seen.all():  # readers drop what is in no triangle
+        point_of, points = (np.cumsum(seen) - 1)[point_of], points[seen]
     return Surface(mesh, points, point_of, triangles, np.concatenate(slots), materials, moved)
 
 

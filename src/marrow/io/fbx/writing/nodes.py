@@ -80,16 +80,15 @@ def write_joints(
     skeleton, scale = character.skeleton, document.space.scale
     rest = skeleton.rest
     holds: dict[int, Placed] = {one.own: one for one in rig.placed if one.own >= 0}
-    numbers: list[int] = []
-    all_props: list[Properties | None] = []
+    numbers = [0] * len(skeleton)
+    all_props: list[Properties | None] = [None] * len(skeleton)
     before = degrees(turning.before, 0)
     identity = np.array([0.0, 0.0, 0.0, 1.0])
     whole = degrees(np.asarray(rest.rotation, np.float64), 0)
-    for j, name in enumerate(skeleton.names):
+    for j in _by_generation(skeleton.parents.tolist()):
         if rig.left_out[j]:
-            numbers.append(0)
-            all_props.append(None)
             continue
+        name = skeleton.names[j]
         kind = "Mesh" if j in holds else "LimbNode" if rig.bones[j] else "Null"
         visible = holds[j].mesh.visible if j in holds else True
         unique = names.of(name, j)
@@ -106,9 +105,19 @@ def write_joints(
         document.connect(number, numbers[parent] if parent >= 0 else 0)
         if kind != "Mesh":
             _attribute(document, unique, kind, number)
-        numbers.append(number)
-        all_props.append(props)
+        numbers[j], all_props[j] = number, props
     return numbers, all_props
+
+
+def _by_generation(parents: list[int]) -> list[int]:
+    """Joints as readers sort them: roots, then their children, then theirs. In that order they come back as they were."""
+    children: dict[int, list[int]] = {}
+    for j, p in enumerate(parents):
+        children.setdefault(p, []).append(j)
+    order = list(children.get(-1, ()))
+    for j in order:
+        order += children.get(j, ())
+    return order
 
 
 def _attribute(document: Document, name: str, kind: str, model: int) -> None:

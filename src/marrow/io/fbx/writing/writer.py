@@ -143,7 +143,8 @@ class _Writer:
         if one.own >= 0:
             model = nodes[one.own]
         else:
-            model, _, props = write_model(document, names.of(mesh.name or "mesh"), "Mesh", visible=mesh.visible)
+            title = f"{mesh.name}_LOD{one.level}" if one.level else mesh.name or "mesh"
+            model, _, props = write_model(document, names.of(title), "Mesh", visible=mesh.visible)
             put_place(props, document, one.local)
             parent = levels.node(one.level) if levels else nodes[one.parent] if one.parent >= 0 else 0
             document.connect(model, parent)
@@ -151,6 +152,9 @@ class _Writer:
         if key not in self._geometries:
             surface = surface_of(mesh, one.moved)
             geometry = write_geometry(document, surface)
+            loose = mesh.vertex_count - len(np.unique(surface.triangles))
+            if loose:
+                self._losses.add(f"mesh {mesh.name!r}", "vertices that are in no triangle are left out")
             for channel, number in write_morphs(
                 document, self._character.skeleton, surface, geometry, self._losses
             ).items():
