@@ -105,9 +105,16 @@ def _written(character: Character, losses: Losses) -> list[tuple[int, Mesh]]:
 
 def rigid_joint(mesh: Mesh) -> int:
     """Where in its list the one joint stands that carries the whole mesh; -1 for a mesh that bends."""
-    used = np.unique(mesh.joints[mesh.weights > 0])
+    used = np.flatnonzero(used_joints(mesh))
     alone = len(used) == 1 and bool((mesh.weights.max(axis=1) == 1).all())
     return int(used[0]) if alone else -1
+
+
+def used_joints(mesh: Mesh) -> Array:
+    """Which joints of its list move vertices of the mesh, `(B,)` bool."""
+    if not mesh.vertex_count:
+        return np.zeros(len(mesh.joint_list), bool)
+    return np.bincount(mesh.joints.ravel(), mesh.weights.ravel(), len(mesh.joint_list)) > 0
 
 
 def _bones(skeleton: Skeleton, skinned: list[Mesh], rigid: list[Mesh]) -> Array:
@@ -117,7 +124,7 @@ def _bones(skeleton: Skeleton, skinned: list[Mesh], rigid: list[Mesh]) -> Array:
         return np.ones(J, bool)
     deforms = np.zeros(J, bool)
     for mesh in skinned:
-        deforms[mesh.joint_list[np.unique(mesh.joints[mesh.weights > 0])]] = True
+        deforms[mesh.joint_list[used_joints(mesh)]] = True
     parents = skeleton.parents.tolist()
     out = deforms.copy()
     for j, p in enumerate(parents):
@@ -131,8 +138,7 @@ def _bones(skeleton: Skeleton, skinned: list[Mesh], rigid: list[Mesh]) -> Array:
 def _skinned(rig: Rig, mesh: Mesh, stays: Array, losses: Losses) -> Placed:
     n = mesh.node
     node = rig.rest[n] if 0 <= n < len(rig.skeleton) and stays[n] else None
-    used = np.zeros(len(mesh.joint_list), bool)
-    used[np.unique(mesh.joints[mesh.weights > 0])] = True
+    used = used_joints(mesh)
     bound = rig.links.bind(mesh, used, node)
     if (bound.flat & used).any():
         losses.add(

@@ -48,14 +48,13 @@ def write_skin(document: Document, rig: Rig, placed: Placed, surface: Surface, g
         np.int64,
     )
     who = merged[who]
-    order = np.lexsort((point, who))
+    order = np.argsort(who, kind="stable")  # points rise already
     point, who, weight = point[order], who[order], weight[order]
     new = np.ones(len(who), bool)
     new[1:] = (who[1:] != who[:-1]) | (point[1:] != point[:-1])
-    starts = np.flatnonzero(new)
-    if len(starts):
-        weight = np.add.reduceat(weight, starts)
-    point, who = point[starts], who[starts]
+    if not new.all():
+        starts = np.flatnonzero(new)
+        weight, point, who = np.add.reduceat(weight, starts), point[starts], who[starts]
     bounds = np.searchsorted(who, np.arange(len(mesh.joint_list) + 1))
     for b, joint in enumerate(mesh.joint_list.tolist()):
         part = slice(bounds[b], bounds[b + 1])

@@ -152,8 +152,9 @@ class _Writer:
         if key not in self._geometries:
             surface = surface_of(mesh, one.moved)
             geometry = write_geometry(document, surface)
-            loose = mesh.vertex_count - len(np.unique(surface.triangles))
-            if loose:
+            drawn = np.zeros(mesh.vertex_count, bool)
+            drawn[surface.triangles] = True
+            if not drawn.all():
                 self._losses.add(f"mesh {mesh.name!r}", "vertices that are in no triangle are left out")
             for channel, number in write_morphs(
                 document, self._character.skeleton, surface, geometry, self._losses
