@@ -25,23 +25,20 @@ actions = list(bpy.data.actions)
 
 def fits(action, clip):
     """Whether an action is the part of a clip that moves an object."""
-    parts = action.name.split("|")
-    return clip == action.name or clip in parts or any(part.startswith(clip[:50]) for part in parts)
+    return clip == action.name or clip in action.name.split("|") or f"|{clip}|" in f"|{action.name}|"
 
 
 def assign(clip):
-    for holder in [*bpy.data.objects, *(k for k in bpy.data.shape_keys)]:
-        if holder.animation_data is None and not any(fits(a, clip) for a in actions):
-            continue
-        name = holder.name if hasattr(holder, "type") else holder.user.name
-        own = [a for a in actions if fits(a, clip) and (a.name.split("|")[0] == name or a.name.startswith(name) or len(actions) == 1)]
-        own = own or [a for a in actions if fits(a, clip)]
-        data = holder.animation_data or holder.animation_data_create()
-        for action in own:
-            kind = "OBJECT" if hasattr(holder, "type") else "KEY"
+    """Gives every object, and every set of shape keys, what moves it in a clip."""
+    for holder in [*bpy.data.objects, *bpy.data.shape_keys]:
+        kind = "OBJECT" if hasattr(holder, "location") else "KEY"
+        owner = holder.name if kind == "OBJECT" else next(o.name for o in bpy.data.objects if getattr(o.data, "shape_keys", None) == holder)
+        for action in actions:
             slots = [s for s in action.slots if s.target_id_type == kind]
-            named = [s for s in slots if s.name_display == name or s.identifier[2:] == name]
-            if named or (slots and len(slots) == 1 and action.name.split("|")[0] == name):
+            named = [s for s in slots if s.identifier[2:] == holder.name]
+            own = action.name.startswith((f"{owner}|", f"{holder.name}|"))
+            if fits(action, clip) and (named or (own and len(slots) == 1)):
+                data = holder.animation_data or holder.animation_data_create()
                 data.action = action
                 data.action_slot = (named or slots)[0]
                 break
