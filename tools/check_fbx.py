@@ -1,6 +1,6 @@
 """Saves characters as FBX and compares what other programs make of them with what marrow has, vertex by vertex.
 
-    python tools/check_fbx.py FILE... [--readers marrow ufbx three blender blender_old assimp] [--python BPY_PYTHON] [--table]
+    python tools/check_fbx.py FILE... [--readers marrow ufbx three blender blender_old assimp] [--python PYTHON]
 
 Blender and Assimp run in a Python of their own (`pip install bpy assimp-py`). A figure is the farthest that a corner of a
 triangle is from where it should be, as a part of the character's size, at ten moments of every clip.
@@ -65,7 +65,10 @@ def unposed_corners(character: mw.Character) -> list[np.ndarray]:
         place = rig.rest[one.own] if one.own >= 0 else affine.multiply(above, one.local)
         surface = surface_of(one.mesh, one.moved)
         points = affine.apply(place, surface.positions(1.0))
-        found += [points[surface.point_of[surface.triangles[surface.slots == s]].ravel()] for s in range(len(surface.materials))]
+        found += [
+            points[surface.point_of[surface.triangles[surface.slots == s]].ravel()]
+            for s in range(len(surface.materials))
+        ]
     return found
 
 
@@ -76,7 +79,9 @@ def worst(wanted: list[np.ndarray], found: list[np.ndarray]) -> float:
     for mesh in found:
         fits = [(float(np.abs(mesh - w).max()), i) for i, w in enumerate(left) if w.shape == mesh.shape]
         # Some programs leave out triangles that lie on others: then every corner must be one of the mesh.
-        fits = fits or [(_nearest(mesh, w), i) for i, w in enumerate(left) if 0.9 * len(w) <= len(mesh) < len(w)]
+        fits = fits or [
+            (_nearest(mesh, w), i) for i, w in enumerate(left) if 0.9 * len(w) <= len(mesh) < len(w)
+        ]
         if not fits:
             return float("nan")
         off, at = min(fits)
@@ -100,9 +105,17 @@ def by_program(
     """What another program shows; `home` is the folder with three.js in its node_modules."""
     with tempfile.TemporaryDirectory() as room:
         wishes, out = Path(room) / "wishes.json", str(Path(room) / "out")
-        wishes.write_text(json.dumps({"file": str(file), "shots": [(c, at) for c, _, at in shots], "reader": reader}))
+        wishes.write_text(
+            json.dumps({"file": str(file), "shots": [(c, at) for c, _, at in shots], "reader": reader})
+        )
         if reader == "three":
-            command = ["node", str(HERE / "fbx_readers/by_three.mjs"), str(wishes), out, str(home or HERE.parent / "web")]
+            command = [
+                "node",
+                str(HERE / "fbx_readers/by_three.mjs"),
+                str(wishes),
+                out,
+                str(home or HERE.parent / "web"),
+            ]
         else:
             who = {"ufbx": sys.executable}.get(reader, python)
             command = [who, str(HERE / f"fbx_readers/by_{reader.removesuffix('_old')}.py"), str(wishes), out]
@@ -119,7 +132,10 @@ def by_program(
 
 
 def truth_of(character: mw.Character, shots: list[Shot]) -> list[list[np.ndarray]]:
-    return [corner_positions(character, character.clips[c].sample(t) if c is not None else None) for c, t, _ in shots]
+    return [
+        corner_positions(character, character.clips[c].sample(t) if c is not None else None)
+        for c, t, _ in shots
+    ]
 
 
 def shots_on_keys(character: mw.Character, shots: list[Shot]) -> list[Shot]:
@@ -154,7 +170,11 @@ def check(path: str, readers: list[str], python: str, **options: Any) -> dict[st
                 elif reader.startswith("blender"):
                     looked = shots_on_keys(character, shots)
                     wanted = truth_of(character, looked)
-                found = by_marrow(file, looked) if reader == "marrow" else by_program(reader, file, looked, python)
+                found = (
+                    by_marrow(file, looked)
+                    if reader == "marrow"
+                    else by_program(reader, file, looked, python)
+                )
                 offs = [worst(w, f) / size for w, f in zip(wanted, found)]
                 row[reader] = float(np.max(offs)) if np.isfinite(offs).all() else float("nan")
             except (RuntimeError, mw.MarrowError, ValueError) as error:
@@ -163,7 +183,9 @@ def check(path: str, readers: list[str], python: str, **options: Any) -> dict[st
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", nargs="+")
     parser.add_argument("--readers", nargs="+", default=["marrow", "ufbx", "three"], choices=READERS)
     parser.add_argument("--python", default=sys.executable)
@@ -175,7 +197,10 @@ def main() -> None:
     for path in given.files:
         row = check(path, given.readers, given.python, up=given.up, units=given.units)
         cells = [f"{row[r]:.1e}" if isinstance(row[r], float) else str(row[r]) for r in given.readers]
-        print(f"| {Path(path).name} | {' | '.join(cells)} | {row['bytes'] / 1e6:.2f} | {row['seconds']:.2f} |", flush=True)
+        print(
+            f"| {Path(path).name} | {' | '.join(cells)} | {row['bytes'] / 1e6:.2f} | {row['seconds']:.2f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 import struct
 import warnings
 
-import check_fbx
 import io_worlds
 import numpy as np
 import pytest
 from fbx_worlds import random_character
 
+import check_fbx
 import marrow as mw
 from marrow.errors import FormatError
 from marrow.io.fbx.writing import records
@@ -72,6 +72,7 @@ def test_second_trip_changes_nothing_and_bytes_are_the_same(tmp_path):
     for seed in (3, 7, 11):
         once = again(random_character(seed), tmp_path / "a.fbx")
         twice = again(once, tmp_path / "b.fbx")
+        assert all(clip.duration == pytest.approx(2.25) for clip in once.clips.values())
         saved(once, tmp_path / "c.fbx")
         assert (tmp_path / "b.fbx").read_bytes() == (tmp_path / "c.fbx").read_bytes()
         assert once.skeleton.names == twice.skeleton.names
@@ -91,7 +92,9 @@ def test_second_trip_changes_nothing_and_bytes_are_the_same(tmp_path):
         for a, b in zip(once.clips.values(), twice.clips.values(), strict=True):
             assert (a.name, a.duration, a.start) == (b.name, b.duration, b.start)
             times = np.linspace(0, a.duration, 40)
-            for x, y in zip(once.skeleton.to_model(a.sample(times)), twice.skeleton.to_model(b.sample(times))):
+            for x, y in zip(
+                once.skeleton.to_model(a.sample(times)), twice.skeleton.to_model(b.sample(times))
+            ):
                 np.testing.assert_allclose(x, y, atol=1e-5)
 
 
@@ -99,8 +102,8 @@ def test_everything_that_is_lost_is_said(tmp_path):
     who = io_worlds.everything()
     lines = saved(who, tmp_path / "x.fbx")
     text = "\n".join(lines)
-    for what in ("events", "additive", "tangents", "names of its parts", "variants", "VRM", "sockets", "humanoid", "mirrored",
-                 "cut out by alpha", "without a material", "inverse bind"):  # fmt: skip
+    for what in ("events", "additive", "tangents", "names of its parts", "variants", "VRM", "sockets", "humanoid",
+                 "mirrored", "cut out by alpha", "without a material", "inverse bind"):  # fmt: skip
         assert what in text, what
     back = mw.load(tmp_path / "x.fbx", cache=False)
     assert set(who.skeleton.names) <= set(back.skeleton.names)
@@ -112,7 +115,10 @@ def test_everything_that_is_lost_is_said(tmp_path):
 def test_properties_and_visibility_are_curves(tmp_path):
     who = random_character(4)
     times, values = np.float32([0, 0.5, 1]), np.float32([0, 1, 0.25])
-    curves = (mw.Curve("grip", times, values), mw.Curve("visibility:joint_1", np.float32([0, 0.5, 0.500001]), np.float32([1, 1, 0])))
+    curves = (
+        mw.Curve("grip", times, values),
+        mw.Curve("visibility:joint_1", np.float32([0, 0.5, 0.500001]), np.float32([1, 1, 0])),
+    )
     bones = who.skeleton.replace(names=tuple(f"joint_{j}" for j in range(len(who.skeleton))))
     clip = mw.Clip("c", bones, curves=curves, duration=1.0)
     back = again(mw.Character(bones, clips=(clip,)), tmp_path / "x.fbx").clips["c"]
@@ -137,7 +143,12 @@ def test_levels_become_a_lod_group(tmp_path):
 
 def test_textures_are_in_the_file_or_beside_it(tmp_path):
     picture = b"\x89PNG\r\n\x1a\n" + bytes(100)
-    look = mw.Material("skin", base_color_texture=mw.Texture(0), normal_texture=mw.Texture(1), occlusion_texture=mw.Texture(1))
+    look = mw.Material(
+        "skin",
+        base_color_texture=mw.Texture(0),
+        normal_texture=mw.Texture(1),
+        occlusion_texture=mw.Texture(1),
+    )
     images = (mw.Image("a/colour", "image/png", picture), mw.Image("a/colour", "image/png", picture + b"2"))
     base = random_character(8)
     meshes = tuple(m.replace(sections=(mw.Section(0, len(m.triangles), 0),)) for m in base.meshes)
@@ -168,11 +179,13 @@ def test_odd_characters(tmp_path):
     many = mw.Skeleton(tuple(f"j{i}" for i in range(J)), (np.arange(J) + 1) // 2 - 1)
     assert len(again(mw.Character(many), tmp_path / "x.fbx").skeleton) == J
     empty = mw.Mesh.rigid("empty", np.zeros((0, 3)), np.zeros((0, 3), int), 0)
-    assert any("without triangles" in line for line in saved(lone.replace(meshes=(empty,)), tmp_path / "x.fbx"))
+    assert any(
+        "without triangles" in line for line in saved(lone.replace(meshes=(empty,)), tmp_path / "x.fbx")
+    )
     with pytest.raises(FormatError, match="no joints"):
         mw.save(mw.Character(mw.Skeleton((), [])), tmp_path / "none.fbx")
     rest = mw.Pose(np.full((1, 3), np.nan), np.array([[0, 0, 0, 1.0]]), np.ones((1, 3)))
-    with pytest.raises(FormatError, match="finite|NaN|nan"):
+    with pytest.raises(FormatError, match="finite"):
         mw.save(mw.Character(mw.Skeleton(("a",), [-1], rest)), tmp_path / "none.fbx")
     with pytest.raises(FormatError, match="text"):
         mw.save(mw.Character(mw.Skeleton(("\ud800",), [-1])), tmp_path / "none.fbx")
@@ -182,7 +195,14 @@ def test_odd_characters(tmp_path):
 
 def test_wrong_options_are_refused(tmp_path):
     who = random_character(1)
-    for options in ({"units": "parsec"}, {"up": "x"}, {"preset": "word"}, {"textures": "away"}, {"rate": -1}, {"colour": 1}):
+    for options in (
+        {"units": "parsec"},
+        {"up": "x"},
+        {"preset": "word"},
+        {"textures": "away"},
+        {"rate": -1},
+        {"colour": 1},
+    ):
         with pytest.raises(mw.MarrowError):
             mw.save(who, tmp_path / "x.fbx", **options)
 
@@ -212,5 +232,8 @@ def test_a_rate_samples_the_clips(tmp_path):
     back = again(who, tmp_path / "x.fbx", rate=60.0)
     for name, clip in who.clips.items():
         for t in np.arange(0, 2, 1 / 60)[::17]:
-            ours, theirs = who.skeleton.to_model(clip.sample(t)), back.skeleton.to_model(back.clips[name].sample(t))
+            ours, theirs = (
+                who.skeleton.to_model(clip.sample(t)),
+                back.skeleton.to_model(back.clips[name].sample(t)),
+            )
             np.testing.assert_allclose(theirs[: len(ours)], ours, atol=1e-4)

@@ -4,11 +4,12 @@ motion, so only the shape at rest can be looked at."""
 import array
 import json
 import sys
+from pathlib import Path
 
 import assimp_py
 import numpy as np
 
-wishes, out = json.load(open(sys.argv[1])), sys.argv[2]
+wishes, out = json.loads(Path(sys.argv[1]).read_text()), sys.argv[2]
 listed, numbers = [], array.array("d")
 scene = assimp_py.import_file(wishes["file"], 0)
 waiting = [(scene.root_node, np.eye(4))]
@@ -22,6 +23,5 @@ while waiting:
         numbers.extend(points[corners].ravel() * wishes.get("unit", 0.01))
         listed.append([0, mesh.name, len(corners)])
     waiting += [(child, matrix) for child in node.children]
-json.dump(listed, open(out + ".json", "w"))
-with open(out + ".bin", "wb") as file:
-    numbers.tofile(file)
+Path(out + ".json").write_text(json.dumps(listed))
+Path(out + ".bin").write_bytes(numbers.tobytes())

@@ -6,11 +6,12 @@ Blender keeps keys at frames: moments in between are set as part of a frame.
 import array
 import json
 import sys
+from pathlib import Path
 
 import bpy
 import numpy as np
 
-wishes, out = json.load(open(sys.argv[1])), sys.argv[2]
+wishes, out = json.loads(Path(sys.argv[1]).read_text()), sys.argv[2]
 listed, numbers = [], array.array("d")
 bpy.ops.wm.read_factory_settings(use_empty=True)
 if wishes["reader"] == "blender_old":
@@ -32,7 +33,11 @@ def assign(clip):
     """Gives every object, and every set of shape keys, what moves it in a clip."""
     for holder in [*bpy.data.objects, *bpy.data.shape_keys]:
         kind = "OBJECT" if hasattr(holder, "location") else "KEY"
-        owner = holder.name if kind == "OBJECT" else next(o.name for o in bpy.data.objects if getattr(o.data, "shape_keys", None) == holder)
+        owner = (
+            holder.name
+            if kind == "OBJECT"
+            else next(o.name for o in bpy.data.objects if getattr(o.data, "shape_keys", None) == holder)
+        )
         for action in actions:
             slots = [s for s in action.slots if s.target_id_type == kind]
             named = [s for s in slots if s.identifier[2:] == holder.name]
@@ -67,6 +72,5 @@ for k, (clip, time) in enumerate(wishes["shots"]):
         numbers.extend(points[corners].ravel())
         listed.append([k, thing.name, len(corners)])
         shown.to_mesh_clear()
-json.dump(listed, open(out + ".json", "w"))
-with open(out + ".bin", "wb") as file:
-    numbers.tofile(file)
+Path(out + ".json").write_text(json.dumps(listed))
+Path(out + ".bin").write_bytes(numbers.tobytes())

@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import sys
+from pathlib import Path
 
 import ufbx
 
@@ -27,7 +28,7 @@ def every(items):
 
 
 def main() -> None:
-    wishes, out = json.load(open(sys.argv[1])), sys.argv[2]
+    wishes, out = json.loads(Path(sys.argv[1]).read_text()), sys.argv[2]
     listed, numbers = [], array.array("d")
     scene = hold(
         ufbx.load_file(
@@ -39,7 +40,9 @@ def main() -> None:
     stacks = {str(hold(s.name)): hold(s.anim) for s in every(scene.anim_stacks)}
     for k, (clip, time) in enumerate(wishes["shots"]):
         anim = stacks[clip] if clip is not None else hold(scene.anim)
-        shown = hold(ufbx.evaluate_scene(scene, anim, time, evaluate_skinning=True)) if clip is not None else None
+        shown = (
+            hold(ufbx.evaluate_scene(scene, anim, time, evaluate_skinning=True)) if clip is not None else None
+        )
         if shown is None:
             empty = hold(ufbx.create_anim(scene, layer_ids=[])) if hasattr(ufbx, "create_anim") else anim
             shown = hold(ufbx.evaluate_scene(scene, empty, time, evaluate_skinning=True))
@@ -52,15 +55,15 @@ def main() -> None:
             if hold(mesh.skinned_is_local):
                 m = [tuple(hold(c)) for c in hold(node.geometry_to_world)]
                 values = [
-                    tuple(m[0][i] * x + m[1][i] * y + m[2][i] * z + m[3][i] for i in range(3)) for x, y, z in values
+                    tuple(m[0][i] * x + m[1][i] * y + m[2][i] * z + m[3][i] for i in range(3))
+                    for x, y, z in values
                 ]
             corners = [int(i) for i in every(position.indices)]
             for i in corners:
                 numbers.extend(values[i])
             listed.append([k, str(hold(node.name)), len(corners)])
-    json.dump(listed, open(out + ".json", "w"))
-    with open(out + ".bin", "wb") as file:
-        numbers.tofile(file)
+    Path(out + ".json").write_text(json.dumps(listed))
+    Path(out + ".bin").write_bytes(numbers.tobytes())
     os._exit(0)
 
 

@@ -43,7 +43,7 @@ def convert(
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> int:
-    """Convert a character to .glb, .gltf, .vrm, .fbx, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow; or many into a folder.
+    """Convert a character to .glb, .gltf, .vrm, .fbx, .usda, .usdc, .usdz, .bvh, .obj, .ply, .marrow; or many to a folder.
 
     Parameters
     ----------

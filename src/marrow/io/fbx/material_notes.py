@@ -1,4 +1,4 @@
-"""What an FBX material has no words for, noted beside it, so that reading the file back gives the material that was saved."""
+"""What an FBX material has no words for, noted beside it: reading the file back gives the material that was saved."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def note_of(material: Material) -> str:
 
 
 def apply_note(material: Material, note: str, found: dict[str, Texture]) -> Material | None:
-    """The material as its note has it, with the textures that were `found` by their slots; None where the note is damaged."""
+    """The material as its note has it, with the textures `found` by their slots; None where the note is damaged."""
     try:
         noted = msgspec.json.decode(note, type=MaterialNote)
     except msgspec.MsgspecError:

@@ -57,7 +57,8 @@ class MaterialWalk:
         if note:
             found["note"] = note
             found["by_property"] = {
-                str(hold(one.material_prop)): self._texture(hold(one.texture)) for one in elements(material.textures)
+                str(hold(one.material_prop)): self._texture(hold(one.texture))
+                for one in elements(material.textures)
             }
 
     def _slots(self, maps: Any, names: tuple[str, ...]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Links:
         place = self._place(inverse, joints, used, node, size)
         with np.errstate(all="ignore"):
             link = affine.multiply(place, affine.invert(inverse))
-        flat = ~np.isfinite(link).all(axis=(1, 2))
+        flat = np.asarray(~np.isfinite(link).all(axis=(1, 2)))
         link[flat] = place
         apart = np.zeros(len(joints), bool)
         for b in np.flatnonzero(used & ~flat).tolist():
@@ -58,7 +58,9 @@ class Links:
             apart[b] = not same_matrix(known, link[b], size)
         return Bound(place, link, flat, apart)
 
-    def _place(self, inverse: Array, joints: list[int], used: Array, node: Array | None, size: float) -> Array:
+    def _place(
+        self, inverse: Array, joints: list[int], used: Array, node: Array | None, size: float
+    ) -> Array:
         eye = affine.identity((), np.float64)
         named = [b for b in np.flatnonzero(used).tolist() if joints[b] in self.known]
         if named:
@@ -73,7 +75,9 @@ class Links:
         scaled = good.copy()
         scaled[:, :, 3] /= size
         step = 4 * _SAME * max(float(np.abs(scaled[:, :, :3]).max()), 1e-30)
-        _, first, counts = np.unique(np.rint(scaled / step).reshape(len(good), 12), axis=0, return_index=True, return_counts=True)
+        _, first, counts = np.unique(
+            np.rint(scaled / step).reshape(len(good), 12), axis=0, return_index=True, return_counts=True
+        )
         voted, votes = good[first[np.argmax(counts)]], int(counts.max())
         for other in (fallback, eye):  # where it is, or the origin, rather than what few joints say
             agreeing = sum(same_matrix(m, other, size) for m in good)
@@ -94,7 +98,10 @@ def same_matrix(a: Array, b: Array, size: float) -> bool:
     with np.errstate(all="ignore"):
         near = np.abs(a - b)
         top = max(float(np.abs(b[:, :3]).max()), 1e-30)
-        return bool(near[:, :3].max() <= _SAME * top and near[:, 3].max() <= _SAME * max(size * top, float(np.abs(b[:, 3]).max())))
+        return bool(
+            near[:, :3].max() <= _SAME * top
+            and near[:, 3].max() <= _SAME * max(size * top, float(np.abs(b[:, 3]).max()))
+        )
 
 
 def uneven(matrix: Array) -> bool:

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from marrow.animation.visibility import VISIBILITY
 from marrow.io.fbx.keyed_properties import SHOWN
-from marrow.io.fbx.writing.curves import CONSTANT, LINEAR, CurveKeys, rising, turned_tracks, vector_keys, write_curves
+from marrow.io.fbx.writing.curves import (
+    CONSTANT,
+    LINEAR,
+    CurveKeys,
+    rising,
+    turned_tracks,
+    vector_keys,
+    write_curves,
+)
 from marrow.io.fbx.writing.document import TICKS, Document, Take
 from marrow.io.fbx.writing.eulers import best_order
 from marrow.io.fbx.writing.nodes import Turning
@@ -135,18 +143,29 @@ class ClipWriter:
         stack, record = self.document.object("AnimationStack", clip.name, "", "AnimStack")
         begin, end = (round(t * TICKS) for t in (clip.start, clip.start + clip.duration))
         props = Properties(record)
-        for name, ticks in (("LocalStart", begin), ("LocalStop", end), ("ReferenceStart", begin), ("ReferenceStop", end)):
+        for name, ticks in (
+            ("LocalStart", begin),
+            ("LocalStop", end),
+            ("ReferenceStart", begin),
+            ("ReferenceStop", end),
+        ):
             props.time(name, ticks)
         layer, _ = self.document.object("AnimationLayer", "BaseLayer", "", "AnimLayer")
         self.document.connect(layer, stack)
         self.document.takes.append(Take(clip.name, begin, end))
         turned = [key for key in moved if key[0] == "rotation"]
-        angles = turned_tracks([self._track(key, found, clip.additive) for key in turned], self.turns.before, self.turns.order)
+        angles = turned_tracks(
+            [self._track(key, found, clip.additive) for key in turned], self.turns.before, self.turns.order
+        )
         self.error, self.chord = max(self.error, angles.error), max(self.chord, angles.chord)
         keys = dict(zip(turned, angles.keys))
         scale = self.document.space.scale
         factors = {"translation": scale, "scale": 1.0, "morph": 100.0}
-        keys |= {key: vector_keys(self._track(key, found, clip.additive), factors[key[0]]) for key in moved if key[0] != "rotation"}
+        keys |= {
+            key: vector_keys(self._track(key, found, clip.additive), factors[key[0]])
+            for key in moved
+            if key[0] != "rotation"
+        }
         self._hold_to_end(clip, keys)
         for (path, target), curve in keys.items():
             self._write(layer, path, target, curve, clip.start)
@@ -170,18 +189,24 @@ class ClipWriter:
         last = max((float(k.times[-1]) for k in keys.values()), default=-1.0)
         if last >= clip.duration - 1e-6 and keys:
             return
-        key = next((k for k in keys if k[0] != "morph" and self.nodes[k[1]]), None)
-        if key is None:
-            joint = next(j for j, node in enumerate(self.nodes) if node)
-            key = ("translation", joint)
+        joint = next(j for j, node in enumerate(self.nodes) if node)
+        spare: Property = ("translation", joint)
+        key = next((k for k in keys if k[0] != "morph" and self.nodes[k[1]]), spare)
+        if key not in keys:
             keys[key] = vector_keys(self._track(key, {}), self.document.space.scale)
         old = keys[key]
         if clip.duration > old.times[-1]:
-            slopes = None if old.slopes is None else np.concatenate([old.slopes, np.zeros_like(old.slopes[:1])])
+            slopes = (
+                None if old.slopes is None else np.concatenate([old.slopes, np.zeros_like(old.slopes[:1])])
+            )
             kind = np.concatenate([old.kind, np.full_like(old.kind[:1], LINEAR)])
             kind[-2] = np.where(kind[-2] == CONSTANT, CONSTANT, LINEAR)
             keys[key] = CurveKeys(
-                np.append(old.times, float(clip.duration)), np.concatenate([old.values, old.values[-1:]]), kind, slopes
+                np.append(old.times, float(clip.duration)),
+                np.concatenate([old.values, old.values[-1:]]),
+                kind,
+                slopes,
+                whole=True,
             )
 
     def _write(self, layer: int, path: Path, target: int, keys: CurveKeys, start: float) -> None:
@@ -193,7 +218,14 @@ class ClipWriter:
             self._node(layer, name, self.nodes[target], prop, ("X", "Y", "Z"), keys, start)
 
     def _node(
-        self, layer: int, name: str, owner: int, prop: str, parts: tuple[str, ...], keys: CurveKeys, start: float
+        self,
+        layer: int,
+        name: str,
+        owner: int,
+        prop: str,
+        parts: tuple[str, ...],
+        keys: CurveKeys,
+        start: float,
     ) -> None:
         node, record = self.document.object("AnimationCurveNode", name, "", "AnimCurveNode")
         props = Properties(record)
@@ -214,14 +246,18 @@ class ClipWriter:
                 self._node(layer, SHOWN, self.nodes[names.index(joint)], SHOWN, (SHOWN,), keys, clip.start)
             else:
                 self.properties.setdefault(curve.name, float(curve.values[0]))
-                self._node(layer, curve.name, self.holder, curve.name, (curve.name,), _curve_keys(curve), clip.start)
+                self._node(
+                    layer, curve.name, self.holder, curve.name, (curve.name,), _curve_keys(curve), clip.start
+                )
 
     def _losses(self, clip: Clip, found: dict[Property, Track]) -> None:
         place = f"clip {clip.name!r}"
         skeleton = self.character.skeleton
         lost = [skeleton.morph_names[t] for path, t in found if path == "morph" and not self.channels.get(t)]
         if lost:
-            self.losses.add(place, f"{', '.join(map(repr, lost[:5]))} move no mesh: FBX keys only morphs of meshes")
+            self.losses.add(
+                place, f"{', '.join(map(repr, lost[:5]))} move no mesh: FBX keys only morphs of meshes"
+            )
         if clip.events:
             self.losses.add(place, "its events are left out: FBX has none")
         if clip.additive:

@@ -19,7 +19,9 @@ __all__ = ["CurveKeys", "TurnedTracks", "rising", "turned_tracks", "vector_keys"
 Array = NDArray[Any]
 CONSTANT, LINEAR, CUBIC = 0x2, 0x4, 0x8 | 0x400 | 0x800  # cubic: by tangents of its own, apart on both sides
 _STRAIGHT = 1e-7
-_DEFAULT_WEIGHTS = np.array([0x0D050D05], np.uint32).view(np.float32)[0]  # a third each, as two decimal fractions
+_DEFAULT_WEIGHTS = np.array([0x0D050D05], np.uint32).view(np.float32)[
+    0
+]  # a third each, as two decimal fractions
 
 _KEY_VERSION = np.int32(4008)
 _FIRST, _ONE = np.zeros(1, np.int64), np.ones(1, np.int32)
@@ -29,12 +31,14 @@ _LINEAR_FLAGS = np.array([LINEAR], np.int32)
 @dataclass
 class CurveKeys:
     """Keys of one property: `times (n,)` in seconds, `values (n, C)`, `kind (n, C)` of the way to the next key, and the
-    slopes per second on that way, at its begin and its end, `(n, C, 2)` (None: they are not needed)."""
+    slopes per second on that way, at its begin and its end, `(n, C, 2)` (None: they are not needed).
+    `whole`: all keys are written, even where nothing changes."""
 
     times: Array
     values: Array
     kind: Array
     slopes: Array | None = None
+    whole: bool = False
 
 
 @dataclass
@@ -75,12 +79,15 @@ def _stepped(times: Array, values: Array) -> CurveKeys:
     before = np.nextafter(times[changes + 1].astype(np.float32), np.float32(-np.inf)).astype(np.float64)
     room = before > times[changes]
     changes, before = changes[room], before[room]
-    times, values = np.insert(times, changes + 1, before), np.insert(values, changes + 1, values[changes], axis=0)
+    times, values = (
+        np.insert(times, changes + 1, before),
+        np.insert(values, changes + 1, values[changes], axis=0),
+    )
     return CurveKeys(times, values, np.full(values.shape, CONSTANT, np.int32))
 
 
 def turned_tracks(tracks: Sequence[Track], before: Array, order: Array) -> TurnedTracks:
-    """The keys of rotation tracks as angles in degrees; `before (J, 4)` is taken off, `order (J,)` is that of the angles."""
+    """The keys of rotation tracks as angles in degrees, of order `order (J,)`; `before (J, 4)` is taken off."""
     if not tracks:
         return TurnedTracks([])
     counts = np.array([len(t.times) for t in tracks])
@@ -92,7 +99,10 @@ def turned_tracks(tracks: Sequence[Track], before: Array, order: Array) -> Turne
     back = quaternion.conjugate(before[joint])[track]
 
     def relative(part: int) -> Array:
-        rows = [t.values[:, part] if c else t.values if part == 1 else np.zeros_like(t.values) for t, c in zip(tracks, cubic)]
+        rows = [
+            t.values[:, part] if c else t.values if part == 1 else np.zeros_like(t.values)
+            for t, c in zip(tracks, cubic)
+        ]
         return np.concatenate(rows).astype(np.float64)
 
     q = quaternion.multiply(back, quaternion.normalize(relative(1)))
@@ -114,7 +124,16 @@ def turned_tracks(tracks: Sequence[Track], before: Array, order: Array) -> Turne
         # Splines run through the keys as they are; unit length comes after.
         raw = np.where(cubic[track][:, None], quaternion.multiply(back, relative(1)), q)
     span = times[left + 1] - times[left]
-    turns = Turns(raw[left], raw[left + 1], out[left], into[left + 1], cubic[track[left]], span, order[joint[track[left]]], track[left])
+    turns = Turns(
+        raw[left],
+        raw[left + 1],
+        out[left],
+        into[left + 1],
+        cubic[track[left]],
+        span,
+        order[joint[track[left]]],
+        track[left],
+    )
     made = unrolled_segments(turns)
     whose = turns.track[made.turn]
     begin = times[left][made.turn] + made.u0 * span[made.turn]
@@ -145,7 +164,7 @@ def write_curves(document: Document, keys: CurveKeys, start: float) -> list[int]
     n, width = values.shape
     rows = np.zeros((n, width, 4), np.float32)
     rows[..., 2] = _DEFAULT_WEIGHTS
-    still = (values == values[0]).all(axis=0)
+    still = np.asarray((values == values[0]).all(axis=0)) & (not keys.whole)
     if keys.slopes is not None:
         rows[..., :2] = np.where((kind == CUBIC)[..., None], keys.slopes, 0)
         still &= ~rows[..., :2].any(axis=(0, 2))

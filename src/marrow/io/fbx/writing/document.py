@@ -83,7 +83,11 @@ class Document:
         top.add("Version", np.int32(1000))
         props = Properties(top)
         space = self.space
-        for name, (axis, sign) in (("Up", space.up_axis), ("Front", space.front_axis), ("Coord", space.side_axis)):
+        for name, (axis, sign) in (
+            ("Up", space.up_axis),
+            ("Front", space.front_axis),
+            ("Coord", space.side_axis),
+        ):
             props.integer(f"{name}Axis", axis)
             props.integer(f"{name}AxisSign", sign)
         props.integer("OriginalUpAxis", space.up_axis[0])

@@ -73,7 +73,7 @@ def best_order(q: Array, joint: Array, joints: int) -> Array:
 @dataclass
 class Turns:
     """Turns to be written, key to key: from rotation `a (n, 4)` to `b`; `out` and `into (n, 4)` are the tangents of cubic
-    ones (`cubic (n,)`), which last `span (n,)` seconds. `order (n,)`: of the angles; `track (n,)`: whose they are, rising."""
+    ones (`cubic (n,)`), which last `span (n,)` seconds. `order (n,)`: of the angles; `track (n,)`: whose they are."""
 
     a: Array
     b: Array
@@ -87,7 +87,7 @@ class Turns:
     def at(self, rows: Array, u: Array) -> Array:
         """The rotations of some turns `(m,)` at `u (m, k)` of their way, `(m, k, 4)`."""
         a, b = self.a[rows][:, None], self.b[rows][:, None]
-        found = quaternion.slerp(*np.broadcast_arrays(a, b), u) if not self.cubic[rows].all() else np.empty((*u.shape, 4))
+        found = quaternion.slerp(a, b, u)
         bent = self.cubic[rows]
         if bent.any():
             some, t = rows[bent], u[bent][..., None]
@@ -95,7 +95,9 @@ class Turns:
             h = self.span[some][:, None, None]
             m0, m1 = h * self.out[some][:, None], h * self.into[some][:, None]
             t2, t3 = t * t, t * t * t
-            hermite = (2 * t3 - 3 * t2 + 1) * p0 + (t3 - 2 * t2 + t) * m0 + (3 * t2 - 2 * t3) * p1 + (t3 - t2) * m1
+            hermite = (
+                (2 * t3 - 3 * t2 + 1) * p0 + (t3 - 2 * t2 + t) * m0 + (3 * t2 - 2 * t3) * p1 + (t3 - t2) * m1
+            )
             found[bent] = quaternion.normalize(hermite)
         return found
 
@@ -141,7 +143,11 @@ def unrolled_segments(turns: Turns) -> Angles:
             break
         rows, u0, u1 = rows[~fine], u0[~fine], u1[~fine]
         middle = (u0 + u1) / 2
-        rows, u0, u1 = np.repeat(rows, 2), np.stack([u0, middle], 1).ravel(), np.stack([middle, u1], 1).ravel()
+        rows, u0, u1 = (
+            np.repeat(rows, 2),
+            np.stack([u0, middle], 1).ravel(),
+            np.stack([middle, u1], 1).ravel(),
+        )
     turn, u0, u1, inner = (np.concatenate(parts) for parts in zip(*done))
     order = np.lexsort((u0, turn))
     turn, u0, u1, inner = turn[order], u0[order], u1[order], inner[order]
@@ -207,7 +213,7 @@ def _off(inner: Array, true: Array, order: Array) -> Array:
     """How far the cubic through four of seven samples is from the other three, `(n,)` radians."""
     worst = np.zeros(len(inner))
     for at, weights in ((1, (5, 15, -5, 1)), (3, (-1, 9, 9, -1)), (5, (1, -5, 15, 5))):
-        cubic = sum(w * inner[:, k] for w, k in zip(weights, (0, 2, 4, 6))) / 16
+        cubic = np.einsum("nkc,k->nc", inner[:, ::2], np.array(weights)) / 16
         found = np.empty((len(inner), 4))
         for k in np.unique(order).tolist():
             rows = order == k

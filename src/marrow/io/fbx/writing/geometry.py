@@ -146,7 +146,9 @@ class _Layers:
         self._record, self._corners = record, corners
         self._layers: list[list[tuple[str, int]]] = [[]]
 
-    def add(self, kind: str, field: str, values: Array, *, index: str = "", name: str = "", layer: int = 0) -> None:
+    def add(
+        self, kind: str, field: str, values: Array, *, index: str = "", name: str = "", layer: int = 0
+    ) -> None:
         element = self._element(kind, name, layer, "ByPolygonVertex", "IndexToDirect")
         element.add(field, values.ravel())
         element.add(index or f"{field}Index", self._corners)
@@ -161,7 +163,9 @@ class _Layers:
         element = self._element("Material", "", 0, "AllSame" if same else "ByPolygon", "IndexToDirect")
         element.add("Materials", np.zeros(1, np.int32) if same else slots)
 
-    def _element(self, kind: str, name: str, layer: int, mapping: str, reference: str, version: int = 101) -> Record:
+    def _element(
+        self, kind: str, name: str, layer: int, mapping: str, reference: str, version: int = 101
+    ) -> Record:
         while len(self._layers) <= layer:
             self._layers.append([])
         self._layers[layer].append((f"LayerElement{kind}", layer))

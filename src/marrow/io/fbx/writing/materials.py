@@ -149,10 +149,13 @@ class MaterialWriter:
     def _report(self, m: Material) -> None:
         place = f"material {m.name!r}"
         if m.base_color_texture is not None and m.base_color[:3] != (1.0, 1.0, 1.0):
-            self.losses.add(place, "its colour is lost to programs in which a texture takes the place of a colour")
+            self.losses.add(
+                place, "its colour is lost to programs in which a texture takes the place of a colour"
+            )
         if m.metallic_roughness_texture is not None:
             self.losses.add(
-                place, "metalness and roughness are one picture (blue and green), which other programs take as grey"
+                place,
+                "metalness and roughness are one picture (blue and green), which other programs take as grey",
             )
         kept = {"unlit": m.unlit, "cut out by alpha": m.alpha_mode == "mask"}
         told = [what for what, there in kept.items() if there]

@@ -45,7 +45,9 @@ def write_morphs(
         for target in targets:
             document.connect(_shape(document, surface, target), made[channel])
         if any(t.tangents is not None for t in targets):
-            losses.add(f"mesh {mesh.name!r}", "FBX morphs no tangents: those of its morph targets are left out")
+            losses.add(
+                f"mesh {mesh.name!r}", "FBX morphs no tangents: those of its morph targets are left out"
+            )
     return made
 
 

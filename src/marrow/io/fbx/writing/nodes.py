@@ -51,7 +51,9 @@ class Turning:
     order: Array
 
 
-def write_model(document: Document, name: str, kind: str, *, visible: bool = True) -> tuple[int, Record, Properties]:
+def write_model(
+    document: Document, name: str, kind: str, *, visible: bool = True
+) -> tuple[int, Record, Properties]:
     """A node of the scene, without a place yet."""
     number, record = document.object("Model", name, kind)
     record.add("Version", np.int32(232))

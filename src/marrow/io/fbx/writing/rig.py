@@ -83,7 +83,9 @@ def plan(character: Character, moved: Iterable[tuple[Path, int]], losses: Losses
 
 def _rest(skeleton: Skeleton) -> Array:
     rest = skeleton.rest
-    out = transform.compose(*(np.asarray(a, np.float64) for a in (rest.translation, rest.rotation, rest.scale)))
+    out = transform.compose(
+        *(np.asarray(a, np.float64) for a in (rest.translation, rest.rotation, rest.scale))
+    )
     for j, p in enumerate(skeleton.parents.tolist()):
         if p >= 0:
             out[j] = affine.multiply(out[p], out[j])
@@ -99,7 +101,9 @@ def _written(character: Character, losses: Losses) -> list[tuple[int, Mesh]]:
             if sum(s.count for s in mesh.sections) and mesh.vertex_count:
                 found.append((k, mesh))
             else:
-                losses.add(f"mesh {mesh.name!r}", "a mesh without triangles is left out: FBX has polygons only")
+                losses.add(
+                    f"mesh {mesh.name!r}", "a mesh without triangles is left out: FBX has polygons only"
+                )
     return found
 
 
@@ -143,7 +147,7 @@ def _skinned(rig: Rig, mesh: Mesh, stays: Array, losses: Losses) -> Placed:
     if (bound.flat & used).any():
         losses.add(
             f"mesh {mesh.name!r}",
-            "has joints whose inverse bind matrix cannot be inverted: programs other than marrow move their vertices wrongly",
+            "has joints whose inverse bind matrix cannot be inverted: other programs move their vertices wrongly",
         )
     if (bound.apart & used).any():
         losses.add(
@@ -171,7 +175,10 @@ def _even(one: Placed, losses: Losses) -> Placed:
         one.moved, one.local = one.local, affine.identity((), np.float64)
         if one.bound is not None:
             one.bound.place = one.local
-        losses.add(f"mesh {one.mesh.name!r}", "its place is sheared, which no node is: its vertices are written where they are")
+        losses.add(
+            f"mesh {one.mesh.name!r}",
+            "its place is sheared, which no node is: its vertices are written where they are",
+        )
     return one
 
 
@@ -199,7 +206,7 @@ def _leave_out(rig: Rig, character: Character, taken: Array) -> None:
             held[n] = True
     needed = taken | rig.moving
     needed[[s.joint for s in skeleton.sockets]] = True
-    needed[[j for j in skeleton.bones.values()]] = True
+    needed[list(skeleton.bones.values())] = True
     for one in rig.placed:
         if one.bound is None and one.parent >= 0:
             needed[one.parent] = True

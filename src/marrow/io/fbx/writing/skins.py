@@ -25,7 +25,9 @@ def file_matrix(matrix: Array, scale: float) -> Array:
     return np.ascontiguousarray(whole.T).ravel()
 
 
-def write_skin(document: Document, rig: Rig, placed: Placed, surface: Surface, geometry: int, nodes: list[int]) -> None:
+def write_skin(
+    document: Document, rig: Rig, placed: Placed, surface: Surface, geometry: int, nodes: list[int]
+) -> None:
     """The skin of a mesh: a cluster for every joint that moves some of its points."""
     mesh, bound, scale = placed.mesh, placed.bound, document.space.scale
     assert bound is not None
@@ -44,7 +46,10 @@ def write_skin(document: Document, rig: Rig, placed: Placed, surface: Surface, g
     # Lists may name a joint twice, and so may a vertex: what belongs together is added up.
     first: dict[tuple[int, bytes], int] = {}
     merged = np.array(
-        [first.setdefault((j, m.tobytes()), b) for b, (j, m) in enumerate(zip(mesh.joint_list.tolist(), mesh.inverse_bind))],
+        [
+            first.setdefault((j, m.tobytes()), b)
+            for b, (j, m) in enumerate(zip(mesh.joint_list.tolist(), mesh.inverse_bind))
+        ],
         np.int64,
     )
     who = merged[who]
@@ -98,7 +103,9 @@ def write_bind_pose(document: Document, rig: Rig, nodes: list[int], models: list
         p = int(rig.skeleton.parents[j])
         if shown[j] and p >= 0:
             shown[p] = True
-    places = {nodes[j]: rig.links.known.get(j, rig.rest[j]) for j in np.flatnonzero(shown).tolist() if nodes[j]}
+    places = {
+        nodes[j]: rig.links.known.get(j, rig.rest[j]) for j in np.flatnonzero(shown).tolist() if nodes[j]
+    }
     for model, one in skinned:
         assert one.bound is not None
         places[model] = one.bound.place

@@ -91,7 +91,9 @@ def _sampled(character: Character, rate: float) -> Character:
     """The character with its clips at `rate` keys a second."""
 
     def sampled(clip: Clip) -> Clip:
-        times = np.append(np.arange(0.0, clip.duration - 1e-4 / rate, 1.0 / rate), clip.duration).astype(np.float32)
+        times = np.append(np.arange(0.0, clip.duration - 1e-4 / rate, 1.0 / rate), clip.duration).astype(
+            np.float32
+        )
         pose = clip.sample(times)
         tracks = []
         for path, target in effective_tracks(clip):
@@ -169,7 +171,9 @@ class _Writer:
         for slot in slots if slots != [None] else ():
             if slot is None:
                 self._plain = self._plain or self._materials.plain()
-                self._losses.add(f"mesh {mesh.name!r}", "parts without a material beside others get a plain one")
+                self._losses.add(
+                    f"mesh {mesh.name!r}", "parts without a material beside others get a plain one"
+                )
             document.connect(self._plain if slot is None else self._numbers[slot], model)
         if any(s.name for s in mesh.sections):
             self._losses.add(f"mesh {mesh.name!r}", "the names of its parts are left out")
@@ -179,10 +183,15 @@ class _Writer:
         character, losses = self._character, self._losses
         if names.changed:
             shown = ", ".join(repr(n) for n in names.changed[:3])
-            losses.add("nodes", f"{len(names.changed)} names are used before or empty ({shown}); they got others")
+            losses.add(
+                "nodes", f"{len(names.changed)} names are used before or empty ({shown}); they got others"
+            )
         shared = [m for m, found in self._channels.items() if len(found) > 1]
         if shared:
-            losses.add("morphs", f"{len(shared)} channels move several meshes; in FBX each mesh has its own, of that name")
+            losses.add(
+                "morphs",
+                f"{len(shared)} channels move several meshes; in FBX each mesh has its own, of that name",
+            )
         used = set(self._channels)
         idle = [name for m, name in enumerate(character.skeleton.morph_names) if m not in used]
         if idle:
@@ -204,7 +213,9 @@ def _identity(one: Placed) -> Any:
     mesh: Mesh = one.mesh
     arrays = (mesh.positions, mesh.triangles, mesh.normals, mesh.tangents, mesh.colors, *mesh.uvs)
     sections = tuple((s.first, s.count) for s in mesh.sections)
-    same_slots = tuple(np.unique([-1 if s.material is None else s.material for s in mesh.sections], return_inverse=True)[1])
+    same_slots = tuple(
+        np.unique([-1 if s.material is None else s.material for s in mesh.sections], return_inverse=True)[1]
+    )
     moved = None if one.moved is None else one.moved.tobytes()
     key: tuple[Any, ...] = (*map(id, arrays), sections, same_slots, moved, *map(id, mesh.morph_targets))
     if one.bound is None:
