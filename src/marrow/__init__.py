@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     )
     from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
+    from marrow.runtime import bake_runtime
     from marrow.scene import Actor, Camera, DirectionalLight, Environment, PointLight, Scene, SpotLight
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import StudioView, view
@@ -117,6 +118,7 @@ _LATE = {
     "Surface": "marrow.skinning",
     "StudioView": "marrow.studio",
     "additive": "marrow.animation.additive",
+    "bake_runtime": "marrow.runtime",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
     "dataset": "marrow.dataset",
@@ -198,6 +200,7 @@ __all__ = [
     "VideoWriter",
     "__version__",
     "additive",
+    "bake_runtime",
     "blend",
     "bounds",
     "contact_sheet",
