@@ -20,11 +20,11 @@ from marrow.io.fbx.writing.curves import (
     vector_keys,
     write_curves,
 )
-from marrow.io.fbx.writing.document import TICKS, Document, Take
+from marrow.io.fbx.writing.document import TICKS, FbxDocument, Take
 from marrow.io.fbx.writing.eulers import best_order
 from marrow.io.fbx.writing.nodes import Turning
 from marrow.io.fbx.writing.properties import Properties
-from marrow.io.fbx.writing.rig import Rig
+from marrow.io.fbx.writing.rig import FbxRig
 from marrow.io.losses import Losses
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Curve, Pose, Track
@@ -66,7 +66,7 @@ def moved_properties(character: Character) -> dict[Property, None]:
     return found
 
 
-def turning(character: Character, rig: Rig, moved: Collection[Property]) -> Turning:
+def turning(character: Character, rig: FbxRig, moved: Collection[Property]) -> Turning:
     """What comes before the angles of each joint, and their order: angles are counted from the rest pose, where they are
     small and far from the poles."""
     J = len(character.skeleton)
@@ -105,9 +105,9 @@ class ClipWriter:
     """Writes the clips of a character. `nodes` are the numbers of the joints' nodes (0: none), `channels` the blend shape
     channels of each morph channel."""
 
-    document: Document
+    document: FbxDocument
     character: Character
-    rig: Rig
+    rig: FbxRig
     turns: Turning
     nodes: list[int]
     channels: dict[int, list[int]]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.writing.document import TICKS, Document
-from marrow.io.fbx.writing.eulers import Turns, unrolled_keys, unrolled_segments
+from marrow.io.fbx.writing.document import TICKS, FbxDocument
+from marrow.io.fbx.writing.eulers import EulerTurns, unrolled_keys, unrolled_segments
 from marrow.math import quaternion
 from marrow.model import Track
 
@@ -124,7 +124,7 @@ def turned_tracks(tracks: Sequence[Track], before: Array, order: Array) -> Turne
         # Splines run through the keys as they are; unit length comes after.
         raw = np.where(cubic[track][:, None], quaternion.multiply(back, relative(1)), q)
     span = times[left + 1] - times[left]
-    turns = Turns(
+    turns = EulerTurns(
         raw[left],
         raw[left + 1],
         out[left],
@@ -157,7 +157,7 @@ def turned_tracks(tracks: Sequence[Track], before: Array, order: Array) -> Turne
     return TurnedTracks([keys[i] for i in range(len(tracks))], made.error, made.chord)
 
 
-def write_curves(document: Document, keys: CurveKeys, start: float) -> list[int]:
+def write_curves(document: FbxDocument, keys: CurveKeys, start: float) -> list[int]:
     """The curve objects of a property, one for each of its numbers; `start`: seconds that its times are moved by."""
     ticks = np.rint((keys.times + start) * TICKS).astype(np.int64)
     values, kind = keys.values.astype(np.float32), keys.kind

@@ -10,10 +10,10 @@ import numpy as np
 from marrow._version import __version__
 from marrow.io.fbx.keyed_properties import APPLICATION
 from marrow.io.fbx.writing.properties import Properties
-from marrow.io.fbx.writing.records import Record
+from marrow.io.fbx.writing.records import FbxRecord
 from marrow.io.fbx.writing.space import FileSpace
 
-__all__ = ["TICKS", "Document", "Take"]
+__all__ = ["TICKS", "FbxDocument", "Take"]
 
 TICKS = 46_186_158_000
 """FBX's units of time in a second."""
@@ -36,20 +36,20 @@ class Take:
 
 
 @dataclass
-class Document:
+class FbxDocument:
     """The objects of a file and what connects them. Objects have numbers in the order they are made."""
 
     space: FileSpace
     rate: float
-    objects: list[Record] = field(default_factory=list)
-    connections: Record = field(default_factory=lambda: Record("Connections"))
+    objects: list[FbxRecord] = field(default_factory=list)
+    connections: FbxRecord = field(default_factory=lambda: FbxRecord("Connections"))
     takes: list[Take] = field(default_factory=list)
 
-    def object(self, kind: str, name: str, what: str, kind_in_name: str = "") -> tuple[int, Record]:
+    def object(self, kind: str, name: str, what: str, kind_in_name: str = "") -> tuple[int, FbxRecord]:
         """A new object, and its number."""
         number = _FIRST_ID + len(self.objects)
         title = f"{name.replace(chr(0), '')}{_SEPARATOR}{kind_in_name or kind}"
-        record = Record(kind, number, title, what)
+        record = FbxRecord(kind, number, title, what)
         self.objects.append(record)
         return number, record
 
@@ -60,26 +60,26 @@ class Document:
         else:
             self.connections.add("C", "OO", child, parent)
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[FbxRecord]:
         """The file's top records."""
-        objects = Record("Objects")
+        objects = FbxRecord("Objects")
         objects.children = self.objects
         return [
             _header(),
-            Record("FileId", _FILE_ID),
-            Record("CreationTime", _CREATED),
-            Record("Creator", f"{APPLICATION} {__version__}"),
+            FbxRecord("FileId", _FILE_ID),
+            FbxRecord("CreationTime", _CREATED),
+            FbxRecord("Creator", f"{APPLICATION} {__version__}"),
             self._settings(),
             _documents(),
-            Record("References"),
+            FbxRecord("References"),
             self._definitions(),
             objects,
             self.connections,
             self._takes(),
         ]
 
-    def _settings(self) -> Record:
-        top = Record("GlobalSettings")
+    def _settings(self) -> FbxRecord:
+        top = FbxRecord("GlobalSettings")
         top.add("Version", np.int32(1000))
         props = Properties(top)
         space = self.space
@@ -102,19 +102,19 @@ class Document:
         props.time("TimeSpanStop", max((t.end for t in self.takes), default=TICKS))
         return top
 
-    def _definitions(self) -> Record:
+    def _definitions(self) -> FbxRecord:
         counts: dict[str, int] = {}
         for record in self.objects:
             counts[record.name] = counts.get(record.name, 0) + 1
-        top = Record("Definitions")
+        top = FbxRecord("Definitions")
         top.add("Version", np.int32(100))
         top.add("Count", np.int32(1 + len(self.objects)))
         for kind, count in (("GlobalSettings", 1), *counts.items()):
             top.add("ObjectType", kind).add("Count", np.int32(count))
         return top
 
-    def _takes(self) -> Record:
-        top = Record("Takes")
+    def _takes(self) -> FbxRecord:
+        top = FbxRecord("Takes")
         top.add("Current", self.takes[0].name if self.takes else "")
         for take in self.takes:
             one = top.add("Take", take.name)
@@ -124,8 +124,8 @@ class Document:
         return top
 
 
-def _header() -> Record:
-    top = Record("FBXHeaderExtension")
+def _header() -> FbxRecord:
+    top = FbxRecord("FBXHeaderExtension")
     top.add("FBXHeaderVersion", np.int32(1003))
     top.add("FBXVersion", np.int32(7400))
     top.add("EncryptionType", np.int32(0))
@@ -154,8 +154,8 @@ def _header() -> Record:
     return top
 
 
-def _documents() -> Record:
-    top = Record("Documents")
+def _documents() -> FbxRecord:
+    top = FbxRecord("Documents")
     top.add("Count", np.int32(1))
     scene = top.add("Document", _FIRST_ID - 1, "Scene", "Scene")
     props = Properties(scene)

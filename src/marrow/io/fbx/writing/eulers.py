@@ -1,7 +1,7 @@
 """Rotations as the three angles of an FBX curve: unrolled, and bent like the turn they stand for.
 
 Between two keys the angles follow a cubic through four points of the true motion. Where that is farther from it than a
-tolerance, a key is added half-way. Turns of a few degrees a key, as most motion has, need none."""
+tolerance, a key is added half-way. EulerTurns of a few degrees a key, as most motion has, need none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from marrow.math import quaternion
 
-__all__ = ["ORDERS", "Angles", "Turns", "best_order", "degrees", "unrolled_keys", "unrolled_segments"]
+__all__ = ["ORDERS", "Angles", "EulerTurns", "best_order", "degrees", "unrolled_keys", "unrolled_segments"]
 
 Array = NDArray[Any]
 ORDERS = ((0, "zyx"), (1, "yzx"), (3, "zxy"))
@@ -71,7 +71,7 @@ def best_order(q: Array, joint: Array, joints: int) -> Array:
 
 
 @dataclass
-class Turns:
+class EulerTurns:
     """Turns to be written, key to key: from rotation `a (n, 4)` to `b`; `out` and `into (n, 4)` are the tangents of cubic
     ones (`cubic (n,)`), which last `span (n,)` seconds. `order (n,)`: of the angles; `track (n,)`: whose they are."""
 
@@ -119,7 +119,7 @@ class Angles:
     chord: float
 
 
-def unrolled_segments(turns: Turns) -> Angles:
+def unrolled_segments(turns: EulerTurns) -> Angles:
     """The angles of turns."""
     rows = np.arange(len(turns.track))
     u0, u1 = np.zeros(len(rows)), np.ones(len(rows))

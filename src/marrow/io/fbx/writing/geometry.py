@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.io.fbx.geometry import weld
-from marrow.io.fbx.writing.document import Document
-from marrow.io.fbx.writing.records import Record
+from marrow.io.fbx.writing.document import FbxDocument
+from marrow.io.fbx.writing.records import FbxRecord
 from marrow.math import affine
 from marrow.model import Mesh
 
-__all__ = ["Surface", "surface_of", "write_geometry"]
+__all__ = ["FbxSurface", "surface_of", "write_geometry"]
 
 Array = NDArray[Any]
 _MOST_TARGETS = 400
@@ -25,7 +25,7 @@ _MOST_TARGETS = 400
 
 
 @dataclass
-class Surface:
+class FbxSurface:
     """A mesh as it is written: `points` are the vertices that become control points, `point_of (V,)` the control point of
     each vertex, `triangles (F, 3)` in the order of the materials, `slots (F,)` which of `materials` each has. `moved`
     `(3, 4)` is applied to what lies in the mesh's space (None: nothing is)."""
@@ -53,7 +53,7 @@ class Surface:
         return v if self.moved is None else affine.apply_vectors(affine.cofactor(self.moved), v)
 
 
-def surface_of(mesh: Mesh, moved: Array | None) -> Surface:
+def surface_of(mesh: Mesh, moved: Array | None) -> FbxSurface:
     """The mesh as polygons of control points."""
     point_of, points = _welded(mesh)
     order, slots, materials = [], [], []
@@ -70,7 +70,7 @@ def surface_of(mesh: Mesh, moved: Array | None) -> Surface:
     seen[point_of[triangles]] = True
     if not seen.all():  # readers drop what is in no triangle
         point_of, points = (np.cumsum(seen) - 1)[point_of], points[seen]
-    return Surface(mesh, points, point_of, triangles, np.concatenate(slots), materials, moved)
+    return FbxSurface(mesh, points, point_of, triangles, np.concatenate(slots), materials, moved)
 
 
 def _welded(mesh: Mesh) -> tuple[Array, Array]:
@@ -99,7 +99,7 @@ def _bits(values: Array) -> Array:
     return (np.ascontiguousarray(values, np.float32) + np.float32(0)).view(np.uint32)
 
 
-def write_geometry(document: Document, surface: Surface) -> int:
+def write_geometry(document: FbxDocument, surface: FbxSurface) -> int:
     """The geometry object of a mesh; its number."""
     mesh, scale = surface.mesh, document.space.scale
     number, record = document.object("Geometry", mesh.name, "Mesh")
@@ -142,7 +142,7 @@ def _unit(v: Array) -> Array:
 class _Layers:
     """The layer elements of a geometry: values, and which of them each corner has."""
 
-    def __init__(self, record: Record, corners: Array) -> None:
+    def __init__(self, record: FbxRecord, corners: Array) -> None:
         self._record, self._corners = record, corners
         self._layers: list[list[tuple[str, int]]] = [[]]
 
@@ -165,7 +165,7 @@ class _Layers:
 
     def _element(
         self, kind: str, name: str, layer: int, mapping: str, reference: str, version: int = 101
-    ) -> Record:
+    ) -> FbxRecord:
         while len(self._layers) <= layer:
             self._layers.append([])
         self._layers[layer].append((f"LayerElement{kind}", layer))

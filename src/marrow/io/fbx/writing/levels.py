@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marrow.io.fbx.writing.document import Document
+from marrow.io.fbx.writing.document import FbxDocument
 from marrow.io.fbx.writing.nodes import Names, write_model
 from marrow.io.fbx.writing.properties import Properties
 from marrow.model import Character
@@ -13,7 +13,7 @@ __all__ = ["LevelNodes"]
 class LevelNodes:
     """The nodes below which the meshes of each level hang; false where a character has one level."""
 
-    def __init__(self, document: Document, character: Character, names: Names) -> None:
+    def __init__(self, document: FbxDocument, character: Character, names: Names) -> None:
         self._nodes: list[int] = []
         if not character.reduced:
             return

@@ -11,7 +11,7 @@ import numpy as np
 
 from marrow.io.fbx.keyed_properties import NOTE
 from marrow.io.fbx.material_notes import SLOTS, note_of
-from marrow.io.fbx.writing.document import Document
+from marrow.io.fbx.writing.document import FbxDocument
 from marrow.io.fbx.writing.properties import Properties
 from marrow.io.images import media_type
 from marrow.io.losses import Losses
@@ -33,7 +33,7 @@ class MaterialWriter:
     """Writes materials as they are asked for. `folder` is where textures lie beside the file (empty: they are in it);
     `files` are those that go there, by name."""
 
-    document: Document
+    document: FbxDocument
     images: tuple[Image, ...]
     folder: str
     losses: Losses

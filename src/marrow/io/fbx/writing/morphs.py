@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.writing.document import Document
-from marrow.io.fbx.writing.geometry import Surface
+from marrow.io.fbx.writing.document import FbxDocument
+from marrow.io.fbx.writing.geometry import FbxSurface
 from marrow.io.fbx.writing.properties import Properties
 from marrow.io.losses import Losses
 from marrow.model import MorphTarget, Skeleton
@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 
 def write_morphs(
-    document: Document, skeleton: Skeleton, surface: Surface, geometry: int, losses: Losses
+    document: FbxDocument, skeleton: Skeleton, surface: FbxSurface, geometry: int, losses: Losses
 ) -> dict[int, int]:
     """The blend shapes of a mesh; the channel object of each morph channel."""
     mesh = surface.mesh
@@ -51,7 +51,7 @@ def write_morphs(
     return made
 
 
-def _shape(document: Document, surface: Surface, target: MorphTarget) -> int:
+def _shape(document: FbxDocument, surface: FbxSurface, target: MorphTarget) -> int:
     V = surface.mesh.vertex_count
     deltas = target.dense(V)
     assert deltas is not None

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.writing.document import Document
+from marrow.io.fbx.writing.document import FbxDocument
 from marrow.io.fbx.writing.eulers import ORDERS, degrees
 from marrow.io.fbx.writing.properties import Properties
-from marrow.io.fbx.writing.records import Record
-from marrow.io.fbx.writing.rig import Placed, Rig
+from marrow.io.fbx.writing.records import FbxRecord
+from marrow.io.fbx.writing.rig import FbxRig, Placed
 from marrow.math import transform
 from marrow.model import Character
 
@@ -52,8 +52,8 @@ class Turning:
 
 
 def write_model(
-    document: Document, name: str, kind: str, *, visible: bool = True
-) -> tuple[int, Record, Properties]:
+    document: FbxDocument, name: str, kind: str, *, visible: bool = True
+) -> tuple[int, FbxRecord, Properties]:
     """A node of the scene, without a place yet."""
     number, record = document.object("Model", name, kind)
     record.add("Version", np.int32(232))
@@ -67,7 +67,7 @@ def write_model(
     return number, record, props
 
 
-def put_place(props: Properties, document: Document, matrix: Array) -> None:
+def put_place(props: Properties, document: FbxDocument, matrix: Array) -> None:
     """The place of a node that no curve moves."""
     t, r, s = transform.decompose(matrix)
     props.local("Lcl Translation", t * document.space.scale)
@@ -76,7 +76,7 @@ def put_place(props: Properties, document: Document, matrix: Array) -> None:
 
 
 def write_joints(
-    document: Document, character: Character, rig: Rig, turning: Turning, names: Names
+    document: FbxDocument, character: Character, rig: FbxRig, turning: Turning, names: Names
 ) -> tuple[list[int], list[Properties | None]]:
     """A node for every joint; their numbers (0 for one that is left out), and their properties."""
     skeleton, scale = character.skeleton, document.space.scale
@@ -122,7 +122,7 @@ def _by_generation(parents: list[int]) -> list[int]:
     return order
 
 
-def _attribute(document: Document, name: str, kind: str, model: int) -> None:
+def _attribute(document: FbxDocument, name: str, kind: str, model: int) -> None:
     number, record = document.object("NodeAttribute", name, kind)
     if kind == "LimbNode":
         Properties(record).number("Size", document.space.scale * 0.05)

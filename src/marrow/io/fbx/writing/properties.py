@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marrow.io.fbx.writing.records import Record
+from marrow.io.fbx.writing.records import FbxRecord
 
 __all__ = ["Properties"]
 
@@ -14,7 +14,7 @@ __all__ = ["Properties"]
 class Properties:
     """The list of an object's properties. `animated` ones may have curves, `own` ones are an artist's."""
 
-    def __init__(self, parent: Record) -> None:
+    def __init__(self, parent: FbxRecord) -> None:
         self._list = parent.add("Properties70")
 
     def _put(self, name: str, kind: str, label: str, flags: str, *values: Any) -> None:

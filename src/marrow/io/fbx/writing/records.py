@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["VERSION", "VERSION_64", "Array32", "Record", "packed_arrays", "write_file"]
+__all__ = ["VERSION", "VERSION_64", "Array32", "FbxRecord", "packed_arrays", "write_file"]
 
 VERSION, VERSION_64 = 7400, 7500
 _HEADER = b"Kaydara FBX Binary  \x00\x1a\x00"
@@ -35,7 +35,7 @@ class Array32(bytes):
     """The bytes of an array property."""
 
 
-class Record:
+class FbxRecord:
     """A node of the file: its name, its properties and its children.
 
     A property is a bool, an int (64 bits), an `np.int32`, `np.int16`, a float (64 bits), a text, bytes, or an array of
@@ -46,20 +46,20 @@ class Record:
     def __init__(self, name: str, *properties: Any) -> None:
         self.name = name
         self.properties: list[Any] = list(properties)
-        self.children: list[Record] = []
+        self.children: list[FbxRecord] = []
 
-    def add(self, name: str, *properties: Any) -> Record:
+    def add(self, name: str, *properties: Any) -> FbxRecord:
         """A new child."""
-        child = Record(name, *properties)
+        child = FbxRecord(name, *properties)
         self.children.append(child)
         return child
 
 
-def packed_arrays(top: Record) -> None:
+def packed_arrays(top: FbxRecord) -> None:
     """Makes bytes of all arrays below a record, each once; large ones in threads."""
     found: dict[int, Array] = {}
     waiting = [top]
-    holders: list[Record] = []
+    holders: list[FbxRecord] = []
     while waiting:
         record = waiting.pop()
         waiting += record.children
@@ -94,9 +94,9 @@ def _packed(values: Array) -> Array32:
     return Array32(b"".join([code, struct.pack("<III", len(flat), encoding, len(data)), data]))
 
 
-def write_file(file: IO[bytes], records: list[Record]) -> int:
+def write_file(file: IO[bytes], records: list[FbxRecord]) -> int:
     """Writes the file; its version, 7.5 where offsets need 64 bits."""
-    top = Record("")
+    top = FbxRecord("")
     top.children = records
     packed_arrays(top)
     chunks, end = _laid_out(records, False)
@@ -111,7 +111,7 @@ def write_file(file: IO[bytes], records: list[Record]) -> int:
     return version
 
 
-def _laid_out(records: list[Record], wide: bool) -> tuple[list[bytes], int]:
+def _laid_out(records: list[FbxRecord], wide: bool) -> tuple[list[bytes], int]:
     """The bytes of all records, and where they end. A record's head says where it ends, so it is made last."""
     size, null = (25, b"\0" * 25) if wide else (13, b"\0" * 13)
     limit = (1 << 63) - 1 if wide else _LIMIT_32
@@ -119,7 +119,7 @@ def _laid_out(records: list[Record], wide: bool) -> tuple[list[bytes], int]:
     chunks: list[bytes] = []
     at = len(_HEADER) + 4
 
-    def put(record: Record, last: bool) -> None:
+    def put(record: FbxRecord, last: bool) -> None:
         nonlocal at
         name = record.name.encode()
         place = len(chunks)

@@ -15,7 +15,7 @@ from marrow.math import affine, transform
 from marrow.model import Character, Mesh, Skeleton
 from marrow.model.clip import Path
 
-__all__ = ["Placed", "Rig", "plan"]
+__all__ = ["FbxRig", "Placed", "plan"]
 
 Array = NDArray[Any]
 
@@ -35,7 +35,7 @@ class Placed:
 
 
 @dataclass
-class Rig:
+class FbxRig:
     """The plan: `bones (J,)`, `left_out (J,)` (nodes that only held a mesh which now stands elsewhere), `moving (J,)`
     (joints that some clip has tracks of), `rest (J, 3, 4)`, and the meshes."""
 
@@ -48,7 +48,7 @@ class Rig:
     links: Links
 
 
-def plan(character: Character, moved: Iterable[tuple[Path, int]], losses: Losses) -> Rig:
+def plan(character: Character, moved: Iterable[tuple[Path, int]], losses: Losses) -> FbxRig:
     """The plan of a character that is finite; `moved`: the properties that clips move."""
     skeleton = character.skeleton
     J = len(skeleton)
@@ -62,7 +62,7 @@ def plan(character: Character, moved: Iterable[tuple[Path, int]], losses: Losses
     skinned = [bool(character.reduced) or rigid_joint(mesh) < 0 for _, mesh in meshes]
     both = ([mesh for (_, mesh), skin in zip(meshes, skinned) if skin == wanted] for wanted in (True, False))
     bones = _bones(skeleton, *both)
-    rig = Rig(skeleton, rest, bones, np.zeros(J, bool), moving, [], Links(rest))
+    rig = FbxRig(skeleton, rest, bones, np.zeros(J, bool), moving, [], Links(rest))
     order = sorted(range(len(meshes)), key=lambda i: -len(meshes[i][1].joint_list) if skinned[i] else 1)
     found: dict[int, Placed] = {}
     taken = bones.copy()
@@ -139,7 +139,7 @@ def _bones(skeleton: Skeleton, skinned: list[Mesh], rigid: list[Mesh]) -> Array:
     return out
 
 
-def _skinned(rig: Rig, mesh: Mesh, stays: Array, losses: Losses) -> Placed:
+def _skinned(rig: FbxRig, mesh: Mesh, stays: Array, losses: Losses) -> Placed:
     n = mesh.node
     node = rig.rest[n] if 0 <= n < len(rig.skeleton) and stays[n] else None
     used = used_joints(mesh)
@@ -182,7 +182,7 @@ def _even(one: Placed, losses: Losses) -> Placed:
     return one
 
 
-def _beside(rig: Rig, one: Placed) -> Placed:
+def _beside(rig: FbxRig, one: Placed) -> Placed:
     """The same mesh on a node of its own: a bone holds no mesh, a node holds one."""
     if one.bound is None:
         return Placed(one.mesh, parent=one.own)
@@ -190,11 +190,11 @@ def _beside(rig: Rig, one: Placed) -> Placed:
     return _even(Placed(one.mesh, local=place, bound=one.bound), Losses())
 
 
-def _uneven_above(rig: Rig, joint: int) -> bool:
+def _uneven_above(rig: FbxRig, joint: int) -> bool:
     return uneven(rig.rest[joint])
 
 
-def _leave_out(rig: Rig, character: Character, taken: Array) -> None:
+def _leave_out(rig: FbxRig, character: Character, taken: Array) -> None:
     """Marks nodes that did nothing but hold a skinned mesh, which has a node of its own now; with levels of detail also
     those that only held such nodes."""
     skeleton = character.skeleton

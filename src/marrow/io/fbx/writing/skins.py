@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.writing.document import Document
-from marrow.io.fbx.writing.geometry import Surface
-from marrow.io.fbx.writing.rig import Placed, Rig
+from marrow.io.fbx.writing.document import FbxDocument
+from marrow.io.fbx.writing.geometry import FbxSurface
+from marrow.io.fbx.writing.rig import FbxRig, Placed
 from marrow.math import affine
 
 __all__ = ["file_matrix", "write_bind_pose", "write_skin"]
@@ -26,7 +26,7 @@ def file_matrix(matrix: Array, scale: float) -> Array:
 
 
 def write_skin(
-    document: Document, rig: Rig, placed: Placed, surface: Surface, geometry: int, nodes: list[int]
+    document: FbxDocument, rig: FbxRig, placed: Placed, surface: FbxSurface, geometry: int, nodes: list[int]
 ) -> None:
     """The skin of a mesh: a cluster for every joint that moves some of its points."""
     mesh, bound, scale = placed.mesh, placed.bound, document.space.scale
@@ -80,7 +80,7 @@ def write_skin(
         document.connect(nodes[joint], cluster)
 
 
-def _above_bones(rig: Rig, joint: int) -> Array:
+def _above_bones(rig: FbxRig, joint: int) -> Array:
     """Where the node rests that holds all the bones a joint is one of: Blender's older importer makes an armature of it."""
     parents = rig.skeleton.parents
     while joint >= 0 and rig.bones[joint]:
@@ -88,7 +88,7 @@ def _above_bones(rig: Rig, joint: int) -> Array:
     return rig.rest[joint] if joint >= 0 else affine.identity((), np.float64)
 
 
-def write_bind_pose(document: Document, rig: Rig, nodes: list[int], models: list[int]) -> None:
+def write_bind_pose(document: FbxDocument, rig: FbxRig, nodes: list[int], models: list[int]) -> None:
     """Where skinned meshes and all joints above and below them were when they were bound."""
     skinned = [(model, one) for model, one in zip(models, rig.placed) if one.bound is not None]
     if not skinned:

@@ -14,14 +14,14 @@ import numpy as np
 from marrow.errors import FormatError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.io.fbx.writing.clips import ClipWriter, effective_tracks, moved_properties, turning
-from marrow.io.fbx.writing.document import Document
+from marrow.io.fbx.writing.document import FbxDocument
 from marrow.io.fbx.writing.geometry import surface_of, write_geometry
 from marrow.io.fbx.writing.levels import LevelNodes
 from marrow.io.fbx.writing.materials import MaterialWriter
 from marrow.io.fbx.writing.morphs import write_morphs
 from marrow.io.fbx.writing.nodes import Names, put_place, write_joints, write_model
 from marrow.io.fbx.writing.records import write_file
-from marrow.io.fbx.writing.rig import Placed, Rig, plan
+from marrow.io.fbx.writing.rig import FbxRig, Placed, plan
 from marrow.io.fbx.writing.skins import write_bind_pose, write_skin
 from marrow.io.fbx.writing.space import file_space
 from marrow.io.finite_check import check_finite
@@ -65,7 +65,7 @@ def write(
     turned = space.turned(character)
     if rate is not None:
         turned = _sampled(turned, rate)
-    document = Document(space, rate or _rate(character))
+    document = FbxDocument(space, rate or _rate(character))
     folder = f"{target.stem}_textures" if textures == "link" else ""
     files = _Writer(document, turned, folder, losses).write()
     try:
@@ -107,7 +107,7 @@ def _sampled(character: Character, rate: float) -> Character:
 class _Writer:
     """One character into one document."""
 
-    def __init__(self, document: Document, character: Character, folder: str, losses: Losses) -> None:
+    def __init__(self, document: FbxDocument, character: Character, folder: str, losses: Losses) -> None:
         self._document, self._character, self._losses = document, character, losses
         self._materials = MaterialWriter(document, character.images, folder, losses)
         self._numbers: list[int] = []
@@ -139,7 +139,7 @@ class _Writer:
         self._report(names, rig)
         return self._materials.files
 
-    def _mesh(self, one: Placed, rig: Rig, nodes: list[int], levels: LevelNodes, names: Names) -> int:
+    def _mesh(self, one: Placed, rig: FbxRig, nodes: list[int], levels: LevelNodes, names: Names) -> int:
         """The node of a mesh with all that hangs on it; its number."""
         document, mesh = self._document, one.mesh
         if one.own >= 0:
@@ -179,7 +179,7 @@ class _Writer:
             self._losses.add(f"mesh {mesh.name!r}", "the names of its parts are left out")
         return model
 
-    def _report(self, names: Names, rig: Rig) -> None:
+    def _report(self, names: Names, rig: FbxRig) -> None:
         character, losses = self._character, self._losses
         if names.changed:
             shown = ", ".join(repr(n) for n in names.changed[:3])
