@@ -69,9 +69,11 @@ def packed_arrays(top: FbxRecord) -> None:
                 holders.append(record)
     large = [key for key, values in found.items() if values.nbytes >= _LARGE]
     made: dict[int, Array32] = {key: _packed(found[key]) for key in found if found[key].nbytes < _LARGE}
-    if large:
+    try:
         with ThreadPoolExecutor() as pool:
             made.update(zip(large, pool.map(lambda key: _packed(found[key]), large)))
+    except RuntimeError:  # a browser's Python has no threads
+        made.update((key, _packed(found[key])) for key in large)
     for record in holders:
         record.properties = [made.get(id(p), p) if type(p) is np.ndarray else p for p in record.properties]
 
