@@ -90,7 +90,8 @@ def opened(site: Path) -> Iterator[Any]:
         page = context.new_page()
         page.set_default_timeout(1000 * HANG_SECONDS)
         page.wrong = []
-        page.on("requestfailed", lambda request: page.wrong.append(request.url))
+        # Who goes on to the next page has no use for what the last one still asked for.
+        page.on("requestfailed", lambda r: None if "ABORTED" in r.failure else page.wrong.append(r.url))
         page.on("pageerror", lambda error: page.wrong.append(str(error)))
         page.on("console", lambda said: page.wrong.append(said.text) if said.type == "error" else None)
         yield page
