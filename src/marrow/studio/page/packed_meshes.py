@@ -102,7 +102,7 @@ class _Packer:
         order = 0 if name.startswith("morph") else 1
         self.writer.whole(differences(whole, order).T)
         if name in ("positions", "morph_positions"):
-            self.error = max(self.error, 0.5 * np.sqrt(3.0) * step)
+            self.error = max(self.error, 0.5 * float(np.sqrt(3.0)) * step)
         return PackedArray(place, "grid", order, low.tolist(), step)
 
     def _directions(self, values: Array, place: d.BufferInfo) -> PackedArray:

@@ -19,7 +19,7 @@ from marrow.animation.resampling import unpack_rows
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.math import quaternion
 from marrow.model import Skeleton
-from marrow.studio.page.packing import PackedWriter
+from marrow.studio.page.packing import Columns, PackedWriter
 
 __all__ = ["PackedMotion", "pack_motion"]
 
@@ -52,78 +52,89 @@ class PackedMotion:
 
 
 class _Clip:
-    """One clip being told: rows `(F, size)` in float64, and those that the page will have."""
+    """One clip being told: rows `(F, size)`, told in `steps (size,)`, and the rows `out` that the page will have."""
 
-    def __init__(self, rows: Array, rest: Array, layout: PoseLayout, writer: PackedWriter) -> None:
-        self.rows, self.rest, self.layout, self.writer = rows, rest, layout, writer
+    def __init__(
+        self, rows: Array, rest: Array, steps: Array, layout: PoseLayout, writer: PackedWriter
+    ) -> None:
+        self.rows, self.layout, self.writer, self.steps = rows.astype(np.float64), layout, writer, steps
         self.out = np.empty(rows.shape, np.float32)
         self.out[:] = rest
         self.states: list[int] = []
         self.resting = (rows == rest).all(axis=0).tolist()
-        self.still = (rows == rows[0]).all(axis=0).tolist()
+        with np.errstate(invalid="ignore"):
+            plain = ~(np.abs(self.rows).max(axis=0) / steps < MOST)
+            whole = np.rint(self.rows / steps)
+        whole[:, plain] = 0
+        self.whole, self.plain = whole.astype(np.int64), plain.tolist()
+        self.still = (~plain & (self.whole == self.whole[0]).all(axis=0)).tolist()
+        self.told = Columns(self.whole)
+        self._turns()
 
-    def number(self, column: int, step: float) -> None:
+    def _turns(self) -> None:
+        """Rotations of all joints, against their means."""
+        layout, first = self.layout, 3 * self.layout.joints
+        turns = self.rows[:, first : first + 4 * layout.joints].reshape(-1, 4, layout.joints)[:, :, : layout.J]
+        with np.errstate(invalid="ignore", over="ignore"):
+            unit = (np.abs(np.linalg.norm(turns, axis=1) - 1) < 1e-3).all(axis=0)  # (J,)
+            steady = np.where(unit, turns, np.array([0.0, 0.0, 0.0, 1.0])[None, :, None])
+        # The same rotations, without jumps of sign.
+        signs = np.where((steady[1:] * steady[:-1]).sum(axis=1) < 0, -1.0, 1.0)
+        steady[1:] *= np.cumprod(signs, axis=0)[:, None]
+        mean = steady.sum(axis=0)
+        length = np.linalg.norm(mean, axis=0)
+        mean = np.where(length > 1e-3, mean / np.maximum(length, 1e-3), steady[0])
+        self.mean = (mean / np.linalg.norm(mean, axis=0)).astype(np.float32)  # (4, J)
+        against = quaternion.multiply(
+            quaternion.conjugate(self.mean.T.astype(np.float64)), steady.transpose(0, 2, 1)
+        )
+        against *= np.where(against[..., 3:] < 0, -1.0, 1.0)
+        self.unit, self.wide = unit.tolist(), (against[..., 3] < LEAST_W).any(axis=0).tolist()
+        steps = self.steps[first : first + layout.J]
+        self.small = np.rint(against[..., :3] / steps[:, None]).astype(np.int64)  # (F, J, 3)
+        self.turned = (self.small != 0).any(axis=(0, 2)).tolist()
+        self.told_small = Columns(self.small.reshape(len(turns), -1))
+        self.steady = steady
+
+    def number(self, column: int) -> None:
         """A translation, a scale or a morph weight."""
         if self.resting[column]:
             self.states.append(REST)
-            return
-        values = self.rows[:, column]
-        if self.still[column]:
-            self._constant(column, values)
-            return
-        if not np.isfinite(values).all() or np.abs(values).max() / step > MOST:
+        elif self.plain[column]:
             self.states.append(PLAIN)
-            self.writer.floats(values)
-            self.out[:, column] = values
-            return
-        whole = np.rint(values / step).astype(np.int64)
-        if (whole == whole[0]).all():
-            self._constant(column, values)
-            return
-        self.states.append(COUNTED + self.writer.column(whole))
-        self.out[:, column] = whole * step
+            self.writer.floats(self.rows[:, column])
+            self.out[:, column] = self.rows[:, column]
+        elif self.still[column]:
+            self.states.append(CONSTANT)
+            self.writer.floats(self.rows[:1, column])
+            self.out[:, column] = self.rows[0, column]
+        else:
+            self.states.append(COUNTED + self.writer.column(self.told, column))
+            self.out[:, column] = self.whole[:, column] * self.steps[column]
 
-    def _constant(self, column: int, values: Array) -> None:
-        self.states.append(CONSTANT)
-        self.out[:, column] = np.float32(values[0])
-        self.writer.floats(values[:1])
-
-    def rotation(self, joint: int, step: float) -> None:
+    def rotation(self, joint: int) -> None:
         columns = [(3 + c) * self.layout.joints + joint for c in range(4)]
         if all(self.resting[c] for c in columns):
             self.states.append(REST)
-            return
-        turns = self.rows[:, columns]
-        if not np.isfinite(turns).all() or not (np.abs(np.linalg.norm(turns, axis=1) - 1) < 1e-3).all():
+        elif not self.unit[joint]:
             self.states.append(PLAIN)
-            self.writer.floats(turns)
-            self.out[:, columns] = turns
-            return
-        steady = turns.copy()  # the same rotations, without jumps of sign
-        steady[1:] *= np.cumprod(np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0, -1.0, 1.0))[:, None]
-        mean = steady.sum(axis=0)
-        length = np.linalg.norm(mean)
-        mean = (mean / length if length > 1e-3 else steady[0]).astype(np.float32).astype(np.float64)
-        mean = (mean / np.linalg.norm(mean)).astype(np.float32)
-        against = quaternion.multiply(quaternion.conjugate(mean.astype(np.float64)), steady)
-        against *= np.where(against[:, 3:] < 0, -1.0, 1.0)
-        if (against[:, 3] < LEAST_W).any():
-            self.states.append(WIDE_TURN)
-            whole = np.rint(steady / step).astype(np.int64)
-            told = [self.writer.column(whole[:, c]) for c in range(4)]
+            self.writer.floats(self.rows[:, columns])
+            self.out[:, columns] = self.rows[:, columns]
+        elif self.wide[joint]:
+            step = self.steps[columns[0]]
+            whole = np.rint(self.steady[:, :, joint] / step).astype(np.int64)
+            told = Columns(whole)
+            self.states += [WIDE_TURN, *(self.writer.column(told, c) for c in range(4))]
             self.out[:, columns] = _unit(whole * step)
+        elif not self.turned[joint]:
+            self.states.append(CONSTANT)
+            self.writer.floats(self.mean[:, joint])
+            self.out[:, columns] = self.mean[:, joint]
         else:
-            whole = np.rint(against[:, :3] / step).astype(np.int64)
-            if (whole == 0).all():
-                self.states.append(CONSTANT)
-                self.writer.floats(mean)
-                self.out[:, columns] = mean
-                return
-            self.states.append(COUNTED)
-            self.writer.floats(mean)
-            told = [self.writer.column(whole[:, c]) for c in range(3)]
-            self.out[:, columns] = turned(mean.astype(np.float64), whole * step)
-        self.states.extend(told)
+            self.writer.floats(self.mean[:, joint])
+            self.states += [COUNTED, *(self.writer.column(self.told_small, 3 * joint + c) for c in range(3))]
+            mean = self.mean[:, joint].astype(np.float64)
+            self.out[:, columns] = turned(mean, self.small[:, joint] * self.steps[columns[0]])
 
 
 def turned(mean: Array, small: Array) -> Array:
@@ -155,20 +166,23 @@ def pack_motion(bank: ClipBank) -> PackedMotion:
     steps = (tolerance / reach).astype(np.float32).astype(np.float64)
     step = float(np.float32(tolerance))
     writer = PackedWriter()
+    told = np.full(layout.size, MORPH_STEP)
+    told[: 10 * layout.joints] = step
+    for row in range(3, 10):
+        told[row * layout.joints : row * layout.joints + layout.J] = steps
     table = bank.rows.reshape(-1, layout.size)
-    rest = table[0].astype(np.float64)
     rows = [table[:1].astype(np.float32)]
     for start, count in zip(bank.start[1:].tolist(), bank.frames[1:].tolist()):
         first = start // layout.size
-        clip = _Clip(table[first : first + count].astype(np.float64), rest, layout, writer)
+        clip = _Clip(table[first : first + count], table[0], told, layout, writer)
         for joint in range(layout.J):
             for row in (0, 1, 2):
-                clip.number(row * layout.joints + joint, step)
-            clip.rotation(joint, float(steps[joint]))
+                clip.number(row * layout.joints + joint)
+            clip.rotation(joint)
             for row in (7, 8, 9):
-                clip.number(row * layout.joints + joint, float(steps[joint]))
+                clip.number(row * layout.joints + joint)
         for channel in range(layout.M):
-            clip.number(10 * layout.joints + channel, MORPH_STEP)
+            clip.number(10 * layout.joints + channel)
         writer.states(clip.states)
         rows.append(clip.out)
     played = np.concatenate(rows)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PackedWriter", "deflated"]
+__all__ = ["Columns", "PackedWriter", "deflated", "differences"]
 
 Array = NDArray[Any]
 ESCAPE = 255
@@ -52,12 +52,13 @@ class PackedWriter:
         self._bytes.append(np.minimum(zigzag, ESCAPE).astype(np.uint8).tobytes())
         self._wide.append((zigzag[zigzag >= ESCAPE] - ESCAPE).astype("<u4"))
 
-    def column(self, values: Array) -> int:
-        """Whole numbers over time, told in the way that makes them smallest; returns its number, for `states`."""
-        told = [differences(values, order) for order in range(ORDERS)]
-        order = int(np.argmin([np.log2(1.0 + np.abs(t)).sum() for t in told]))
-        self.whole(told[order])
-        return order
+    def column(self, columns: Columns, k: int) -> int:
+        """Whole numbers over time, in the way that makes them smallest; returns its number, for `states`."""
+        self._bytes.append(columns.small[k].tobytes())
+        if columns.wide[k]:
+            zigzag = columns.zigzag[k]
+            self._wide.append((zigzag[zigzag >= ESCAPE] - ESCAPE).astype("<u4"))
+        return columns.orders[k]
 
     def packed(self) -> bytes:
         """Everything, deflated."""
@@ -70,6 +71,19 @@ class PackedWriter:
             wide.view(np.uint8).reshape(-1, 4).T.tobytes(),
         ]
         return deflated(struct.pack("<4I", *map(len, parts)) + b"".join(parts))
+
+
+class Columns:
+    """Columns of whole numbers `(F, C)`, each told by the differences that are smallest: `orders (C,)` of them."""
+
+    def __init__(self, whole: Array) -> None:
+        told = np.stack([differences(whole, order) for order in range(ORDERS)])
+        orders = np.log2(1.0 + np.abs(told)).sum(axis=1).argmin(axis=0)
+        chosen = np.take_along_axis(told, orders[None, None], axis=0)[0].T
+        self.zigzag = (chosen << 1) ^ (chosen >> 63)
+        self.small = np.ascontiguousarray(np.minimum(self.zigzag, ESCAPE).astype(np.uint8))
+        self.wide = (self.zigzag >= ESCAPE).any(axis=1).tolist()
+        self.orders: list[int] = orders.tolist()
 
 
 def differences(values: Array, order: int) -> Array:
