@@ -4,18 +4,23 @@ It keeps to Python's stable ABI, so one file serves every Python from 3.11 on. E
 (any writable buffer of the right length), lets other threads run, and calls the machine code; `address` says where an array's memory
 begins; `spread` runs kernels over ranges on a pool of threads (`pool_code`). Nothing but its init function is seen from outside. On
 x86-64 the module asks the processor before anything else, and refuses to be imported where it lacks an instruction.
+
+Windows' loader wants more in writing: what comes from another library and from which (`PYTHON`), what others may see, a function to call
+when the module is loaded, and tables by which the stack is walked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.machine import LEVELS, ProcessorLevel, target_machine
 from marrow.kernels.language.pool_code import pool_code
+from marrow.kernels.language.pool_text import TEXT
 
-__all__ = ["glue_code"]
+__all__ = ["PYTHON", "glue_code"]
 
 # Processor features by level: register of CPUID leaf 1 or 7 (or 0x80000001), and the bits that must be set there; then the
 # registers the operating system must save (XCR0).
@@ -81,7 +86,8 @@ class _Glue:
             _DECLARATIONS,
         ]
         parts += [f"declare hidden void @{k.name}(ptr)" for k in self.kernels]
-        return "\n".join([*parts, *self.strings, table, definition, *bodies, pool, init])
+        text = "\n".join([*parts, *self.strings, table, definition, *bodies, pool, init])
+        return _for_windows(text) if "windows" in machine.triple else text
 
     def _call(self, kernel: Kernel) -> str:
         short = self.string(f"{kernel.name}: the frame is too short")
@@ -164,6 +170,14 @@ fail:
 }}"""
 
 
+def _for_windows(text: str) -> str:
+    """The same module as Windows' loader wants it."""
+    text = text.replace("= external global", "= external dllimport global")
+    text = text.replace("define ptr @PyInit_", "define dllexport ptr @PyInit_")
+    text += "\ndefine i32 @DllMainCRTStartup(ptr %module, i32 %reason, ptr %reserved) {\n  ret i32 1\n}\n"
+    return text.replace(") {\n", ") uwtable {\n")
+
+
 _DECLARATIONS = """
 %Method = type { ptr, ptr, i32, ptr }
 @_Py_NoneStruct = external global i8
@@ -193,3 +207,14 @@ fail:
   ret ptr null
 }
 """
+
+
+def _python() -> list[str]:
+    """The names of Python's stable ABI that a module uses, as Windows' linker wants them."""
+    text = _DECLARATIONS + TEXT
+    data = re.findall(r"^@(\w+) = external global", text, re.MULTILINE)
+    return [*(f"{name} DATA" for name in data), *re.findall(r"^declare .*@(Py\w+)\(", text, re.MULTILINE)]
+
+
+PYTHON = {"python3.dll": _python(), "ntdll.dll": ["memset"]}
+"""What a module finds in other libraries, by library on Windows. LLVM makes `memset` of loops that clear memory."""

@@ -66,6 +66,11 @@ def _pause(triple: str) -> tuple[str, str]:
     return "fence seq_cst", ""
 
 
+def _long(triple: str) -> str:
+    """C's `long`, the number of a thread."""
+    return "i32" if "windows" in triple else "i64"
+
+
 def pool_code(kernels: list[tuple[str, int]], triple: str, malformed: str) -> str:
     """The text of the pool for kernels (name and words of a frame); `malformed` is the message for a job that cannot be."""
     table = ", ".join(f"%Code {{ ptr @{name}, i64 {size} }}" for name, size in kernels)
@@ -77,7 +82,7 @@ def pool_code(kernels: list[tuple[str, int]], triple: str, malformed: str) -> st
         "KERNELS": str(len(kernels)), "TABLE": table, "PAUSE": pause, "DECLARED": declared, "SPINS": str(_SPINS),
         "MOST": str(MOST_WORKERS), "INSIDE": str(_INSIDE), "OPEN": str(_OPEN), "CLOSED": str(~_OPEN),
         "QUIET": str(_INSIDE | _OPEN), "NUMBER": str(_NUMBER), "WORDS": str(WORDS), "HEAD": str(HEAD),
-        "SIZE": str(_AT["size"]), "MALFORMED": malformed,
+        "SIZE": str(_AT["size"]), "MALFORMED": malformed, "LONG": _long(triple),
     }.items():  # fmt: skip
         text = text.replace(f"<<{key}>>", value)
     return text
