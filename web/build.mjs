@@ -24,6 +24,8 @@ const options = {
   target: "es2022",
   legalComments: "linked",
   loader: { ".css": "css" },
+  // The engine reads its module so in Node; a page carries it.
+  external: ["node:fs/promises"],
   logLevel: "warning",
 };
 
