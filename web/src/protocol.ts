@@ -1070,7 +1070,7 @@ export interface PageWay {
   inverse_bind: number[];
 }
 
-/** A page's own data. `travels`: the graph tells how far characters go; `spacing`: metres between those of a crowd; `images`: their types. `position_error`: how far vertices may be off by how they are told, in metres. */
+/** A page's own data. `travels`: the graph tells how far characters go; `spacing`: metres between those of a crowd; `images`: their types. `bones`: the colour of each joint in the view `skeleton`, None for those that are not drawn. `position_error`: how far vertices may be off by how they are told, in metres. */
 export interface PageInfo {
   hello: Hello;
   character: CharacterInfo;
@@ -1082,6 +1082,7 @@ export interface PageInfo {
   travels: boolean;
   spacing: number;
   images: string[];
+  bones: ([number, number, number] | null)[];
   position_error: number;
 }
 

@@ -7,10 +7,14 @@ const PREFIX = "marrow-";
 function stored(name: string): Uint8Array<ArrayBuffer> | null {
   const element = document.getElementById(PREFIX + name);
   if (!element) return null;
-  const text = atob(element.textContent ?? "");
+  const told = element.textContent ?? "";
+  element.remove();
+  // Newer browsers do it many times as fast.
+  const { fromBase64 } = Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
+  if (fromBase64) return fromBase64(told);
+  const text = atob(told);
   const out = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) out[i] = text.charCodeAt(i);
-  element.remove();
   return out;
 }
 

@@ -1,9 +1,10 @@
 /** `LocalSession`: what the page plays, and how: messages come in, time passes, frames come out. What `studio/session.py` is to the server. */
-import type { ClientMessage, Frame, LevelGroup, Live, Look, PageInfo, State } from "../protocol";
+import type { ClientMessage, DrawingMessage, Frame, LevelGroup, Live, Look, PageInfo, State } from "../protocol";
 import { LevelChooser } from "./levels";
 import { MorphTargets } from "./morphs";
 import { Narrator } from "./narrator";
 import type { LocalActor, Value } from "./player";
+import { LocalViews } from "./views";
 
 /** Seconds a single update may span: after a hiccup time goes on, it does not jump. */
 const LONGEST_STEP = 0.1;
@@ -20,6 +21,7 @@ export class LocalSession {
   private readonly levels: LevelChooser;
   private readonly targets: MorphTargets;
   private readonly narrator: Narrator;
+  private readonly views: LocalViews;
   private sentPlacements: Float32Array | null = null;
 
   constructor(private readonly info: PageInfo, readonly actor: LocalActor) {
@@ -27,6 +29,7 @@ export class LocalSession {
     this.levels = new LevelChooser(info.levels, info.character.levels.length);
     this.targets = new MorphTargets(info.targets);
     this.narrator = new Narrator(info.character.graph);
+    this.views = new LocalViews(info);
     if (actor.mode === "clip") actor.play(this.set.clip, this.set.time, 0, this.set.loop);
     else actor.runGraph(this.parameters);
     if (this.set.count > 1) actor.resize(this.set.count, this.parameters, this.set.loop);
@@ -54,7 +57,10 @@ export class LocalSession {
     switch (message.type) {
       case "ack":
       case "accept":
+        return;
       case "views":
+        this.views.want(message);
+        this.changed = true;
         return;
       case "look":
         this.look = message;
@@ -277,6 +283,12 @@ export class LocalSession {
     const { values, stride } = this.actor.morphs();
     for (let i = 0; i < count; i++) this.targets.put(values, i * stride, out, i * each);
     return out;
+  }
+
+  /** What views draw over the last picture; null where there is nothing new. */
+  drawing(inverseBind: Float32Array): DrawingMessage | null {
+    const { actor } = this;
+    return inverseBind.length ? this.views.draw(this.frame, actor.matrices(), inverseBind, actor.placements()) : null;
   }
 
   /** What the graph does; null where that has been told, or there is none. */

@@ -92,6 +92,8 @@ export class LocalSource extends Source {
   private show(): void {
     const session = this.session!;
     this.onFrame(session.picture());
+    const drawing = session.drawing(this.inverseBind);
+    if (drawing) this.onDrawing(drawing);
     const now = performance.now();
     if (now - this.liveAt < LIVE_MS && session.moving) return;
     this.liveAt = now;

@@ -20,6 +20,7 @@ from marrow.graph import Graph, RootMotion
 from marrow.kernels.lod import PIXELS
 from marrow.math import affine
 from marrow.model import Character
+from marrow.scene.views.stage import shown_joints, side_colors
 from marrow.studio import protocol as p
 from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.budget import most_instances
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["PageContents", "gather"]
 
 Array = NDArray[Any]
+VIEWS = ("skeleton",)
+"""What a page draws over a character by itself."""
 MOST_ROWS = 64 << 20
 """Bytes of rows that all clips have together, as the page plays them."""
 
@@ -83,7 +86,13 @@ def gather(
         parts["graph"] = deflated(hollow)
     info = PageInfo(
         hello=p.Hello(p.PROTOCOL_VERSION, __version__, "", state, [], [], p.MAX_COUNT, 0),
-        character=msgspec.structs.replace(meshes.info, views=[], handles=[], graph_offer=None, graph_hint=""),
+        character=msgspec.structs.replace(
+            meshes.info,
+            views=[view for view in meshes.info.views if view.name in VIEWS],
+            handles=[],
+            graph_offer=None,
+            graph_hint="",
+        ),
         arrays=meshes.arrays,
         motion=_motion_info(bank, motion, clips_at, graph_at),
         levels=_levels(actor),
@@ -92,6 +101,7 @@ def gather(
         travels=graph is not None and isinstance(graph.root, RootMotion) and graph.root.mode == "extract",
         spacing=_spacing(actor.drawn),
         images=[kind for kind, _ in images],
+        bones=_bones(actor.drawn),
         position_error=meshes.position_error,
     )
     parts["info"] = deflated(msgspec.json.encode(info))
@@ -171,6 +181,11 @@ def _targets(drawn: Character) -> list[PageMorphTarget]:
         for k, mesh in enumerate(drawn.meshes)
         for target in mesh.morph_targets
     ]
+
+
+def _bones(drawn: Character) -> list[tuple[float, float, float] | None]:
+    colors = np.round(side_colors(drawn), 3).tolist()
+    return [tuple(c) if on else None for c, on in zip(colors, shown_joints(drawn).tolist())]
 
 
 def _ways(character: Character) -> dict[str, PageWay]:

@@ -25,7 +25,8 @@ BOOT = """\
 (async () => {
   const fail = (words) => { document.getElementById("studio").textContent = words; };
   try {
-    const bytes = Uint8Array.from(atob(document.getElementById("marrow-program").textContent), (c) => c.charCodeAt(0));
+    const text = atob(document.getElementById("marrow-program").textContent), bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     const script = document.createElement("script");
     script.type = "module";

@@ -73,7 +73,8 @@ class PageWay(d.Info, frozen=True):
 
 class PageInfo(d.Info, frozen=True):
     """A page's own data. `travels`: the graph tells how far characters go; `spacing`: metres between those of a crowd; `images`:
-    their types. `position_error`: how far vertices may be off by how they are told, in metres."""
+    their types. `bones`: the colour of each joint in the view `skeleton`, None for those that are not drawn. `position_error`: how
+    far vertices may be off by how they are told, in metres."""
 
     hello: Hello
     character: d.CharacterInfo
@@ -85,4 +86,5 @@ class PageInfo(d.Info, frozen=True):
     travels: bool
     spacing: float
     images: list[str]
+    bones: list[d.Vec3 | None]
     position_error: float
