@@ -106,9 +106,11 @@ def sources_digest(web: Path) -> str:
     """What the bundle is made from, as one number."""
     files = [web / name for name in SOURCES if (web / name).is_file()]
     files += [file for file in (web / "src").rglob("*") if file.is_file()]
+    engine = web.parent / "runtime" / "web" / "marrow.js"  # pages without a server have it in them
+    files += [engine] if engine.is_file() else []
     digest = hashlib.sha256()
     for file in sorted(files):
-        digest.update(file.relative_to(web).as_posix().encode() + b"\0")
+        digest.update(file.relative_to(web.parent).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()
 

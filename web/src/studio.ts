@@ -31,6 +31,9 @@ declare global {
   }
 }
 
+/** As in the styles: below this sides lie under the picture, not over it. */
+const NARROW = window.matchMedia("(max-width: 760px)");
+
 export function buildStudio(root: HTMLElement, source: Source): void {
   let app: App;
   try {
@@ -105,7 +108,10 @@ export function buildStudio(root: HTMLElement, source: Source): void {
     h("footer", { class: "dock" }, dock.element),
     ...(map ? [dropZone(app, document.body), openDialog(app), offerDialog(app, map.open)] : []), help,
   );
-  app.viewport.renderer.domElement.addEventListener("pointerdown", () => root.classList.remove("show-left", "show-right"));
+  app.viewport.renderer.domElement.addEventListener("pointerdown", () => {
+    // A drawer over the picture goes; where it lies below, there is no need to.
+    if (!NARROW.matches) root.classList.remove("show-left", "show-right");
+  });
 
   // -- what changes -----------------------------------------------------------------------------------------------
   let shownMode = "";
@@ -117,6 +123,8 @@ export function buildStudio(root: HTMLElement, source: Source): void {
     shownMode = app.state.mode;
     dock.show(shownMode === "graph" ? "graph" : "timeline");
     if (shownMode === "graph") right.show("steer");
+    // On a telephone a page to try begins with what there is to try.
+    if (shownMode === "graph" && !can.has("open") && NARROW.matches) root.classList.add("show-right");
     else if (right.current() === "steer") right.show("view");
   };
   app.on("state", showMode);
