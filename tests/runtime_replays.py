@@ -1,7 +1,10 @@
-"""Recorded calls of a crowd, made by chance, and what Python, libmarrow and the web runtime answer: numbers over all bytes of results.
+"""Recorded calls of a crowd, made by chance, and what Python, libmarrow and the web runtime answer: numbers over all
+bytes of results.
 
-A recording is a list of steps `[name, *arguments]` of plain numbers and names: `marrow` plays it with `play_python` and `play_native`, node and
-browsers with `tests/runtime/player.mjs`. After `look` a step's results are hashed: matrices, model matrices, morphs, root, travel,
+A recording is a list of steps `[name, *arguments]` of plain numbers and names: `marrow` plays it with `play_python`
+and `play_native`, node and
+browsers with `tests/runtime/player.mjs`. After `look` a step's results are hashed: matrices, model matrices, morphs,
+root, travel,
 events and states."""
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ def hashed(*arrays: Any) -> str:
     for array in arrays:
         raw = np.ascontiguousarray(array).tobytes()
         words = np.frombuffer(raw + b"\0" * (-len(raw) % 4), np.uint32)
-        factors = (2 * np.arange(len(words), dtype=np.uint64) + 1) * np.uint64(0x9E3779B1) & np.uint64(0xFFFFFFFF)
+        factors = (2 * np.arange(len(words), dtype=np.uint64) + 1) * np.uint64(0x9E3779B1) & np.uint64(
+            0xFFFFFFFF
+        )
         mixed = (words ^ words >> np.uint32(15)).astype(np.uint64) * factors
         found.append(f"{int((mixed & np.uint64(0xFFFFFFFF)).sum()) & 0xFFFFFFFF:08x}")
     return " ".join(found)
@@ -47,7 +52,8 @@ def recording(
     crowd: bool = False,
     looks: float = 0.6,
 ) -> list[list[Any]]:
-    """Calls at random: parameters, triggers, slots, updates of all lengths; with `crowd` instances that come, go, start over, wait and go back
+    """Calls at random: parameters, triggers, slots, updates of all lengths; with `crowd` instances that come, go,
+    start over, wait and go back
     to a moment."""
     made: list[list[Any]] = []
     rare, saved = 0.1, False
@@ -87,7 +93,14 @@ def recording(
                 made.append(["speed", rng.uniform(0, 2, N).tolist()])
             elif what == "root":
                 turn = rng.uniform(-3, 3)
-                made.append(["root", rng.uniform(-5, 5, 3).tolist(), [0.0, float(np.sin(turn / 2)), 0.0, float(np.cos(turn / 2))], some()])
+                made.append(
+                    [
+                        "root",
+                        rng.uniform(-5, 5, 3).tolist(),
+                        [0.0, float(np.sin(turn / 2)), 0.0, float(np.cos(turn / 2))],
+                        some(),
+                    ]
+                )
             elif what == "snapshot":
                 made.append(["snapshot"])
                 saved = N
@@ -103,15 +116,21 @@ def recording(
     return [*made, ["look"]]
 
 
-def play_python(character: mw.Character, graph: Any, count: int, steps: list[list[Any]], **options: Any) -> list[str]:
+def play_python(
+    character: mw.Character, graph: Any, count: int, steps: list[list[Any]], **options: Any
+) -> list[str]:
     """What Python answers."""
     a = mw.Animator(character, graph, count=count, threads=1, **options)
-    machines = [m for m in a.evaluation.compiled.machines]
+    machines = list(a.evaluation.compiled.machines)
     found, saved = [], None
     for what, *given in steps:
         if what == "set":
             name, values = given
-            a[name] = np.reshape(values, (a.count, 3)) if len(values) == 3 * a.count and np.ndim(a[name]) == 2 else values
+            a[name] = (
+                np.reshape(values, (a.count, 3))
+                if len(values) == 3 * a.count and np.ndim(a[name]) == 2
+                else values
+            )
         elif what == "trigger":
             a.trigger(given[0], instances=np.array(given[1], np.int64))
         elif what == "slot":
@@ -121,7 +140,14 @@ def play_python(character: mw.Character, graph: Any, count: int, steps: list[lis
             a.slots[given[0]].stop(seconds=given[1], instances=np.array(given[2], np.int64))
         elif what == "play":
             clip, fade, loop, speed, start, who = given
-            a.cross_fade(clip, fade, loop=loop, speed=speed, start=None if start < 0 else start, instances=np.array(who, np.int64))
+            a.cross_fade(
+                clip,
+                fade,
+                loop=loop,
+                speed=speed,
+                start=None if start < 0 else start,
+                instances=np.array(who, np.int64),
+            )
         elif what == "montage":
             name, section, who = given
             a.montages[name].play(section, instances=np.array(who, np.int64))
@@ -150,15 +176,14 @@ def play_python(character: mw.Character, graph: Any, count: int, steps: list[lis
         elif what == "update":
             a.update(given[0])
         elif what == "glance":
-            a.matrices
+            _ = a.matrices
         elif what == "look":
             places = np.concatenate([a.root.translation, a.root.rotation], axis=1)
             motion = np.concatenate([a.root.motion.translation, a.root.motion.rotation], axis=1)
             palette, morphs = a.evaluation.matrices_and_morphs()
             states = [",".join(a.state(m)) for m in machines]
-            found.append(
-                f"{hashed(palette, a.model_matrices, morphs, places, motion)} {hashed_events(a.events._happened)} {'|'.join(states)}"
-            )
+            numbers = hashed(palette, a.model_matrices, morphs, places, motion)
+            found.append(f"{numbers} {hashed_events(a.events._happened)} {'|'.join(states)}")
         else:
             raise ValueError(what)
     return found
@@ -194,7 +219,7 @@ def play_native(crowd: Any, steps: list[list[Any]]) -> list[str]:
         elif what == "restore":
             crowd.restore(saved)
         elif what == "glance":
-            crowd.matrices
+            _ = crowd.matrices
         elif what == "look":
             states = [",".join(crowd.states(k)) for k in range(len(names["machines"])) if crowd.has_states(k)]
             results = (crowd.matrices, crowd.model_matrices, crowd.morphs, crowd.root, crowd.travel)

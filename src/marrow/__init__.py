@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     )
     from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
+    from marrow.runtime import bake_runtime
     from marrow.scene import Actor, Camera, DirectionalLight, Environment, PointLight, Scene, SpotLight
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import ExportedPage, StudioView, export_page, view
@@ -118,6 +119,7 @@ _LATE = {
     "ExportedPage": "marrow.studio",
     "StudioView": "marrow.studio",
     "additive": "marrow.animation.additive",
+    "bake_runtime": "marrow.runtime",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
     "dataset": "marrow.dataset",
@@ -201,6 +203,7 @@ __all__ = [
     "VideoWriter",
     "__version__",
     "additive",
+    "bake_runtime",
     "blend",
     "bounds",
     "contact_sheet",

@@ -1,4 +1,5 @@
-"""Bakes a character, and a graph that moves it, into one file for the runtimes: what Python compiles once is all they need."""
+"""Bakes a character, and a graph that moves it, into one file for the runtimes: what Python compiles once is all they
+need."""
 
 from __future__ import annotations
 
@@ -57,8 +58,10 @@ def bake_runtime(
     springs: bool = True,
     constraints: bool = True,
 ) -> BakedRuntime:
-    """Writes an `.mrt` file, which the runtimes for the web (`runtime/web`) and for C (`libmarrow`) play without Python, to the
-    same bits. Without a graph they play clips by hand. `skins=False` leaves out what `mrw_skin` needs: who draws on a GPU reads
+    """Writes an `.mrt` file, which the runtimes for the web (`runtime/web`) and for C (`libmarrow`) play without
+    Python, to the
+    same bits. Without a graph they play clips by hand. `skins=False` leaves out what `mrw_skin` needs: who draws on a
+    GPU reads
     matrices. What cannot be baked is an error that says where in the graph it stands."""
     skins = _validate.flag("bake_runtime", "skins", skins)
     data, compiled = baked(character, graph, skins=skins, springs=springs, constraints=constraints)
@@ -145,7 +148,8 @@ def _tables(compiled: CompiledGraph, has_graph: bool, surface: SkinSections) -> 
     lasting, clips = LastingEvents(compiled), character.clips
     additive = [False, *(clips[name].additive for name in bank.index)]
     montages = [
-        (compiled.slots[m.slot].index, bank.index[m.clip], m.first, len(m.sections)) for m in compiled.montages.values()
+        (compiled.slots[m.slot].index, bank.index[m.clip], m.first, len(m.sections))
+        for m in compiled.montages.values()
     ]
     tables: dict[str, Any] = {
         "sizes": list(sizes.values()),
@@ -155,7 +159,9 @@ def _tables(compiled: CompiledGraph, has_graph: bool, surface: SkinSections) -> 
         "durations": bank.duration,
         "parents": skeleton.parents,
         "clip_flags": additive,
-        "parameter_places": [(TYPES.index(p.type), p.column, p.width, p.index) for p in compiled.parameters.values()],
+        "parameter_places": [
+            (TYPES.index(p.type), p.column, p.width, p.index) for p in compiled.parameters.values()
+        ],
         "parameter_values": [_parameter(compiled, name) for name in compiled.parameters],
         "machine_states": _machine_states(compiled),
         "slot_flags": [s.additive for s in compiled.slots.values()],
@@ -226,7 +232,9 @@ def _names(compiled: CompiledGraph) -> dict[str, Array]:
     }
     found = {}
     for kind in NAMES:
-        text = b"".join(str(name).replace("\0", "").encode("utf-8", "replace") + b"\0" for name in lists[kind])
+        text = b"".join(
+            str(name).replace("\0", "").encode("utf-8", "replace") + b"\0" for name in lists[kind]
+        )
         found[f"names.{kind}"] = np.frombuffer(text, np.uint8)
     return found
 

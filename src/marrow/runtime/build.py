@@ -1,7 +1,9 @@
 """Builds the runtimes: `python -m marrow.runtime.build [wasm] [strict] [native] [--force]`.
 
-`marrow.wasm` and `marrow-strict.wasm` for pages, `libmarrow` for engines: one driver in C (`runtime/c`), and the kernels' object code.
-It needs llvmlite, and PyPI's `ziglang` as compiler and linker. What was built from these very sources is not built again."""
+`marrow.wasm` and `marrow-strict.wasm` for pages, `libmarrow` for engines: one driver in C (`runtime/c`), and the
+kernels' object code.
+It needs llvmlite, and PyPI's `ziglang` as compiler and linker. What was built from these very sources is not built
+again."""
 
 from __future__ import annotations
 
@@ -26,7 +28,17 @@ BUILT = FOLDER / "built"
 SOURCES = FOLDER.parents[2] / "runtime" / "c"
 """The driver's sources, in the repository."""
 WASM = {"wasm": "marrow.wasm", "strict": "marrow-strict.wasm"}
-_C_FLAGS = ["-std=c11", "-O2", "-ffp-contract=off", "-fno-math-errno", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-DMRW_BUILDING"]
+_C_FLAGS = [
+    "-std=c11",
+    "-O2",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-fvisibility=hidden",
+    "-DMRW_BUILDING",
+]
 
 
 def library_name() -> str:
@@ -56,12 +68,19 @@ def sources_digest() -> str:
     from marrow.kernels.backend import sources_digest as kernels
 
     digest = hashlib.sha256(kernels().encode())
-    for path in sorted([*SOURCES.rglob("*.[ch]"), FOLDER / "layout.py", FOLDER / "build.py", FOLDER / "wasm_kernels.py"]):
+    for path in sorted(
+        [*SOURCES.rglob("*.[ch]"), FOLDER / "layout.py", FOLDER / "build.py", FOLDER / "wasm_kernels.py"]
+    ):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
-def build(wanted: tuple[str, ...] = ("wasm", "strict", "native"), *, force: bool = False, say: Callable[[str], None] | None = None) -> list[Path]:
+def build(
+    wanted: tuple[str, ...] = ("wasm", "strict", "native"),
+    *,
+    force: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> list[Path]:
     """Builds what is not built from these very sources yet; returns the files."""
     from marrow.io.atomic import replacing
 
@@ -72,7 +91,9 @@ def build(wanted: tuple[str, ...] = ("wasm", "strict", "native"), *, force: bool
             continue
         began = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
-            made = (_native if what == "native" else functools.partial(_wasm, strict=what == "strict"))(Path(folder))
+            made = (_native if what == "native" else functools.partial(_wasm, strict=what == "strict"))(
+                Path(folder)
+            )
             with replacing(file) as out:
                 out.write(made.read_bytes())
         if what == "native":
@@ -91,7 +112,9 @@ def zig(*arguments: str, folder: Path) -> None:
     """Runs zig, which PyPI's `ziglang` brings."""
     if importlib.util.find_spec("ziglang") is None:
         raise MissingExtraError("ziglang", "runtime", "the runtimes are built with it")
-    done = subprocess.run([sys.executable, "-m", "ziglang", *arguments], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "ziglang", *arguments], cwd=folder, capture_output=True, text=True
+    )
     if done.returncode:
         raise SystemExit(f"marrow: building the runtime failed:\n{done.stderr}")
 
@@ -117,7 +140,9 @@ def _kept(name: str, make: Callable[[], bytes]) -> bytes:
     from marrow.kernels.backend import sources_digest as kernels
     from marrow.runtime.layout import KERNELS_USED, SMALL_KERNELS
 
-    sources = f"{kernels()} {KERNELS_USED} {SMALL_KERNELS}".encode() + (FOLDER / "wasm_kernels.py").read_bytes()
+    sources = (
+        f"{kernels()} {KERNELS_USED} {SMALL_KERNELS}".encode() + (FOLDER / "wasm_kernels.py").read_bytes()
+    )
     file = BUILT / "objects" / f"{name}-{hashlib.sha256(sources).hexdigest()[:16]}.o"
     if not file.is_file():
         made = make()
@@ -137,15 +162,24 @@ def _sources() -> list[str]:
 def _wasm(folder: Path, *, strict: bool) -> Path:
     from marrow.runtime.wasm_kernels import FEATURES, wasm_object
 
-    _headers(folder, [("", "wasm")], "static const mrw_level_entry *mrw_find_level(void) { return &level_wasm; }", small=True)
+    _headers(
+        folder,
+        [("", "wasm")],
+        "static const mrw_level_entry *mrw_find_level(void) { return &level_wasm; }",
+        small=True,
+    )
     made = _kept("strict" if strict else "wasm", lambda: wasm_object(strict=strict))
     (folder / "kernels.o").write_bytes(made)
     exported = [f"-Wl,--export={name}" for name in _exports()]
     zig(
-        "cc", "-target", "wasm32-freestanding", "-DMRW_WIDE_SKINS=1", *(f"-m{name}" for name in FEATURES), *_C_FLAGS, *(() if strict else ("-mrelaxed-simd",)),
-        "-I", str(SOURCES / "include"), "-I", str(SOURCES / "src"), "-I", str(folder), *_sources(), *([str(SOURCES / "wasm" / "strict.c")] if strict else []),
-        str(SOURCES / "wasm" / "probe.c"), "kernels.o", "-nostdlib", "-Wl,--no-entry", "-Wl,--gc-sections", "-Wl,--strip-all",
-        "-Wl,-z,stack-size=262144", "-Wl,--initial-memory=4194304", "-Wl,--max-memory=4294901760", *exported, "-o", "marrow.wasm", folder=folder,
+        "cc", "-target", "wasm32-freestanding", "-DMRW_WIDE_SKINS=1", *(f"-m{name}" for name in FEATURES), *_C_FLAGS,
+        *(() if strict else ("-mrelaxed-simd",)),
+        "-I", str(SOURCES / "include"), "-I", str(SOURCES / "src"), "-I", str(folder), *_sources(),
+        *([str(SOURCES / "wasm" / "strict.c")] if strict else []),
+        str(SOURCES / "wasm" / "probe.c"), "kernels.o", "-nostdlib", "-Wl,--no-entry", "-Wl,--gc-sections",
+        "-Wl,--strip-all",
+        "-Wl,-z,stack-size=262144", "-Wl,--initial-memory=4194304", "-Wl,--max-memory=4294901760", *exported, "-o",
+        "marrow.wasm", folder=folder,
     )  # fmt: skip
     return folder / "marrow.wasm"
 
@@ -155,7 +189,12 @@ def _exports() -> list[str]:
     import re
 
     text = (SOURCES / "include" / "marrow.h").read_text()
-    return [*re.findall(r"^MRW_API [^;(]*?\*?(mrw_\w+)\(", text, re.M), "mrw_alloc", "mrw_release", "mrw_is_fused"]
+    return [
+        *re.findall(r"^MRW_API [^;(]*?\*?(mrw_\w+)\(", text, re.M),
+        "mrw_alloc",
+        "mrw_release",
+        "mrw_is_fused",
+    ]
 
 
 def _native(folder: Path, *, flags: tuple[str, ...] = ("-Wl,-s",), checks: bool = False) -> Path:
@@ -165,52 +204,45 @@ def _native(folder: Path, *, flags: tuple[str, ...] = ("-Wl,-s",), checks: bool 
     from marrow.runtime.wasm_kernels import renamed, written_kernels
 
     names = list(levels())
-    find = _FIND_X86 if "v3" in names else f"static const mrw_level_entry *mrw_find_level(void) {{ return &level_{names[0]}; }}"
+    find = (
+        '#include "x86_level.h"'
+        if "v3" in names
+        else f"static const mrw_level_entry *mrw_find_level(void) {{ return &level_{names[0]}; }}"
+    )
     _headers(folder, [(f"{name}_", name) for name in names], find)
     objects = []
     for name in names:
 
-
         def compiled(name: str = name) -> bytes:
             machine = target_machine(LEVELS[name])
-            text = renamed(written_kernels(machine, checks=checks), {k.name: f"{name}_{k.name}" for k in runtime_kernels()})
+            text = renamed(
+                written_kernels(machine, checks=checks),
+                {k.name: f"{name}_{k.name}" for k in runtime_kernels()},
+            )
             return object_code(text, machine)
 
         (folder / f"{name}.o").write_bytes(_kept(f"{name}{'-checked' if checks else ''}", compiled))
         objects.append(f"{name}.o")
     out = library_name()
-    zig("cc", *_C_FLAGS, "-shared", "-fPIC", "-I", str(SOURCES / "include"), "-I", str(folder), *_sources(), *objects, *flags, "-o", out, folder=folder)
+    zig(
+        "cc",
+        *_C_FLAGS,
+        "-shared",
+        "-fPIC",
+        "-I",
+        str(SOURCES / "src"),
+        "-I",
+        str(SOURCES / "include"),
+        "-I",
+        str(folder),
+        *_sources(),
+        *objects,
+        *flags,
+        "-o",
+        out,
+        folder=folder,
+    )
     return folder / out
-
-
-_FIND_X86 = """
-#include <cpuid.h>
-static int has_level(int wide) {
-    unsigned a, b, c, d, low, high;
-    const unsigned first = 1u << 12 | 1u << 22 | 1u << 27 | 1u << 28 | 1u << 29;
-    const unsigned seventh = 1u << 3 | 1u << 5 | 1u << 8 | (wide ? 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31 : 0);
-    const unsigned saved = wide ? 0xe6 : 0x6;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & first) != first) return 0;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (b & seventh) != seventh) return 0;
-    if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !(c & 1u << 5)) return 0;
-    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return (low & saved) == saved;
-}
-#if !defined(_WIN32)
-char *getenv(const char *);
-#endif
-static const mrw_level_entry *mrw_find_level(void) {
-    static const mrw_level_entry *found;
-    static int asked;
-    if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
-        const char *wanted = getenv("MARROW_LEVEL");
-        const mrw_level_entry *here = has_level(1) && !(wanted && mrw_same(wanted, "v3", 3)) ? &level_v4 : has_level(0) ? &level_v3 : 0;
-        __atomic_store_n(&found, here, __ATOMIC_RELAXED);
-        __atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
-    }
-    return __atomic_load_n(&found, __ATOMIC_RELAXED);
-}
-"""
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
     sections  64 bytes each: name (32, NUL-padded), bytes of an item, axes, two sizes, where it begins
     arrays    as the kernels take them, little endian
 
-The checksum covers everything behind the head. A runtime reads files of its own layout and no others: a file is baked for the version
+The checksum covers everything behind the head. A runtime reads files of its own layout and no others: a file is baked
+for the version
 of marrow whose library or module reads it."""
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _WORD = (1 << 64) - 1
 
 
 def checksum(data: bytes | memoryview) -> int:
-    """Four sums of 64-bit words, each word times an odd number that belongs to its row of four; folded into one. `data` is a
+    """Four sums of 64-bit words, each word times an odd number that belongs to its row of four; folded into one.
+    `data` is a
     multiple of 32 bytes long."""
     words = np.frombuffer(data, "<u8").reshape(-1, 4)
     factors = (np.arange(len(words), dtype=np.uint64) * np.uint64(2) + np.uint64(1)) * np.uint64(_PRIME)
@@ -78,7 +80,9 @@ def read_sections(data: bytes | memoryview) -> dict[str, tuple[int, int, int, in
         raise FormatError("this is no baked character (.mrt)")
     _, version, count, size, layout, told = _HEAD.unpack_from(data)
     if version != VERSION or layout != layout_digest():
-        raise FormatError("it was baked by another version of marrow: bake it again with `marrow bake-runtime`")
+        raise FormatError(
+            "it was baked by another version of marrow: bake it again with `marrow bake-runtime`"
+        )
     if size != len(data) or size % BOUNDARY or _HEAD.size + count * _SECTION.size > size:
         raise FormatError("it is not whole")
     if checksum(memoryview(data)[_HEAD.size :]) != told:

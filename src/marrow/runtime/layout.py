@@ -1,6 +1,7 @@
 """How a baked character lies in its file and in the driver's memory: all of it follows from the kernels' own descriptions.
 
-The C driver (`runtime/c`) is compiled against a header that is made here: records as structs, the words of every kernel's frame, and
+The C driver (`runtime/c`) is compiled against a header that is made here: records as structs, the words of every
+kernel's frame, and
 which arrays of a file go where. What a kernel gained and the driver does not bind is an error when the header is made."""
 
 from __future__ import annotations
@@ -17,9 +18,18 @@ from marrow.kernels.language.kernel import KERNELS, Kernel
 from marrow.kernels.language.types import ArrayKind
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS
 from marrow.kernels.operations.limbs import HEADER, TICKS
-from marrow.kernels.skinning import METHODS, SkinWork
+from marrow.kernels.skinning import METHODS
 
-__all__ = ["KERNELS_USED", "NAMES", "SIZES", "SMALL_KERNELS", "array_leaves", "header", "layout_digest", "runtime_kernels"]
+__all__ = [
+    "KERNELS_USED",
+    "NAMES",
+    "SIZES",
+    "SMALL_KERNELS",
+    "array_leaves",
+    "header",
+    "layout_digest",
+    "runtime_kernels",
+]
 
 VERSION = 1
 """Of the file's own form; what its arrays mean is in `layout_digest`."""
@@ -31,16 +41,20 @@ KERNELS_USED = (
     *(f"skin_{method}_{vectors}" for method in METHODS for vectors in range(3)),
 )
 """The kernels that the driver calls."""
-SMALL_KERNELS = tuple(n for n in KERNELS_USED if not n.startswith("skin_") or n.startswith("skin_linear") or n.endswith("_2"))
+SMALL_KERNELS = tuple(
+    n for n in KERNELS_USED if not n.startswith("skin_") or n.startswith("skin_linear") or n.endswith("_2")
+)
 """Those of a module for pages: of ways of skinning other than linear only the kernel that writes everything."""
 SIZES = (
     "joints", "morphs", "row_joints", "row_morphs", "palette", "pose_size", "inertia_size", "memory", "vectors", "depth",
-    "pose_depth", "longest", "section", "sums", "header", "travels", "keeps", "springs", "listens", "functions", "has_graph",
+    "pose_depth", "longest", "section", "sums", "header", "travels", "keeps", "springs", "listens", "functions",
+    "has_graph",
     "body", "addition", "vertices", "skins", "has_normals", "has_tangents",
 )  # fmt: skip
 """Whole numbers of a baked character, in this order in its section `sizes`."""
 NAMES = (
-    "character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machine_names", "states", "slots", "montages",
+    "character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machine_names", "states", "slots",
+    "montages",
     "sections", "events", "curves", "nodes", "saved", "meshes",
 )  # fmt: skip
 """Lists of names, each a section `names.X`: UTF-8, every name with a NUL behind it."""
@@ -57,7 +71,8 @@ LASTING = np.dtype([("told", "<i4"), ("back", "<i4"), ("inside", "<i4"), ("sourc
 # What the driver puts into frames by hand; everything else of these kernels is put in from the file, by name.
 _BY_HAND = {
     "update_graph": {
-        *(f"room.{name}" for name in control_tables.Workspace._fields), "dt", "seconds", "memory", "row", "moving", "travels",
+        *(f"room.{name}" for name in control_tables.Workspace._fields), "dt", "seconds", "memory", "row", "moving",
+        "travels",
         "step", "chunk", "first", "last", "kept.told",
     },
     "gather_chunks": {"chunks", "regions", "events", "told", "written", "first", "last"},
@@ -68,16 +83,19 @@ _BY_HAND = {
     },
     "dual_quaternions": {"matrices", "pivots", "used", "dual", "stretch", "kinds", "scratch"},
     "skin": {
-        "work.matrices", "work.stretch", "work.dual", "work.morph_weights", "work.out_p", "work.out_n", "work.out_t", "work.P",
+        "work.matrices", "work.stretch", "work.dual", "work.morph_weights", "work.out_p", "work.out_n", "work.out_t",
+        "work.P",
         "work.V", "work.targets", "f0", "f1", "b0", "b1",
     },
 }  # fmt: skip
 _ROOMS = {
-    "counters", "passed", "work", "visited", "open", "shown", "grouped", "sums", "members", "stack", "gaps", "motion", "outer",
+    "counters", "passed", "work", "visited", "open", "shown", "grouped", "sums", "members", "stack", "gaps", "motion",
+    "outer",
     "steering", "programs", "travel", "vectors", "events", "starts", "ends", "operations", "chunks", "regions",
 }  # fmt: skip
 _KEPT = {
-    "instances", "values", "goals", "leaves", "groups", "machines", "shares", "slots", "voices", "functions", "travel", "told",
+    "instances", "values", "goals", "leaves", "groups", "machines", "shares", "slots", "voices", "functions", "travel",
+    "told",
 }  # fmt: skip
 
 
@@ -85,17 +103,24 @@ def runtime_kernels(names: tuple[str, ...] = KERNELS_USED) -> list[Kernel]:
     """The kernels that the driver calls, each looked at."""
     catalogue.kernels()
     found = [KERNELS[name] for name in names]
-    fields = {name.removeprefix("room.") for name in KERNELS["update_graph"].leaves if name.startswith("room.")}
+    fields = {
+        name.removeprefix("room.") for name in KERNELS["update_graph"].leaves if name.startswith("room.")
+    }
     kept = {name.removeprefix("kept.") for name in KERNELS["update_graph"].leaves if name.startswith("kept.")}
-    problems = [f"update_graph: room.{n}" for n in fields ^ _ROOMS] + [f"update_graph: kept.{n}" for n in kept ^ _KEPT]
+    problems = [f"update_graph: room.{n}" for n in fields ^ _ROOMS] + [
+        f"update_graph: kept.{n}" for n in kept ^ _KEPT
+    ]
     for kernel in found:
         by_hand = _BY_HAND[_family(kernel.name)]
         problems += [f"{kernel.name}: {name}" for name in by_hand - set(kernel.leaves)]
         rest = {name: kind for name, kind in kernel.leaves.items() if name not in by_hand}
-        problems += [f"{kernel.name}: {n}" for n, k in rest.items() if not isinstance(k, ArrayKind) or k.ndim > 2]
+        problems += [
+            f"{kernel.name}: {n}" for n, k in rest.items() if not isinstance(k, ArrayKind) or k.ndim > 2
+        ]
     if problems:
         raise ValueError(
-            "the driver in runtime/c does not know what to do with these arguments of kernels: " + ", ".join(sorted(problems))
+            "the driver in runtime/c does not know what to do with these arguments of kernels: "
+            + ", ".join(sorted(problems))
         )
     return found
 
@@ -105,7 +130,8 @@ def _family(kernel: str) -> str:
 
 
 def array_leaves(prefix: str) -> dict[str, tuple[int, ArrayKind]]:
-    """The arrays that come from the file for frames: their sections' names, the word where each begins, and their kind. `prefix` is
+    """The arrays that come from the file for frames: their sections' names, the word where each begins, and their
+    kind. `prefix` is
     `graph`, `state`, `kept` (as many rows of `state`), `pose` or `skin`."""
     kernel = KERNELS[{"pose": "run_programs", "skin": "skin_linear_0"}.get(prefix, "update_graph")]
     inside, by_hand = {"pose": "work", "skin": "work"}.get(prefix, prefix), _BY_HAND[_family(kernel.name)]
@@ -139,7 +165,8 @@ def _structs() -> Iterator[str]:
     for name, dtype in sorted(_records().items()):
         assert dtype.fields is not None
         fields = "".join(
-            f" {_TYPES[field.str[1:]]} {_called(key)};" for key, (field, *_) in ((k, dtype.fields[k]) for k in dtype.names or ())
+            f" {_TYPES[field.str[1:]]} {_called(key)};"
+            for key, (field, *_) in ((k, dtype.fields[k]) for k in dtype.names or ())
         )
         yield f"typedef struct {{{fields} }} mrw_{name};"
         yield f'_Static_assert(sizeof(mrw_{name}) == {dtype.itemsize}, "mrw_{name}");'
@@ -170,8 +197,8 @@ def _constants() -> Iterator[str]:
         "LONG_STEP": LONG_STEP, "LONGEST_STEP": LONGEST_STEP, "SLACK": SLACK, "FASTEST": FASTEST, "TICKS": TICKS,
         "JUST_NOW": JUST_NOW,
     }  # fmt: skip
-    for name, value in numbers.items():
-        yield f"#define MRW_{name} {float(value)!r}"
+    for name, number in numbers.items():
+        yield f"#define MRW_{name} {float(number)!r}"
 
 
 def _frames() -> Iterator[str]:
@@ -183,7 +210,8 @@ def _frames() -> Iterator[str]:
             continue
         called = "skin" if family == "skin" else kernel.name
         words = [f"AT_{called}_{name.replace('.', '_')} = {at}" for name, at in kernel.offsets.items()]
-        yield f"enum {{ {', '.join(words)}, AT_{called}_results = {kernel.results}, WORDS_{called} = {max(kernel.size, 1)} }};"
+        words += [f"AT_{called}_results = {kernel.results}", f"WORDS_{called} = {max(kernel.size, 1)}"]
+        yield f"enum {{ {', '.join(words)} }};"
 
 
 def _leaf_tables() -> Iterator[str]:
@@ -218,7 +246,9 @@ def _body() -> str:
     lines = [*_structs(), *_constants(), *_frames(), *_leaf_tables(), *_operations()]
     lines.append(f"enum {{ {', '.join('SIZE_' + s for s in SIZES)}, MRW_SIZES }};")
     lines.append(f"enum {{ {', '.join('NAMES_' + s for s in NAMES)}, MRW_NAME_LISTS }};")
-    lines.append(f"static const char *const mrw_name_lists[] = {{ {', '.join(f'{chr(34)}names.{s}{chr(34)}' for s in NAMES)} }};")
+    lines.append(
+        f"static const char *const mrw_name_lists[] = {{ {', '.join(f'{chr(34)}names.{s}{chr(34)}' for s in NAMES)} }};"
+    )
     tables = [f'{{"{n}", -1, {np.dtype(t).itemsize}, {a}, -1}}' for n, (t, a) in TABLES.items()]
     lines.append(f"enum {{ {', '.join('TABLE_' + n for n in TABLES)}, MRW_TABLES }};")
     lines.append(f"static const mrw_leaf mrw_tables[] = {{ {', '.join(tables)} }};")
@@ -230,20 +260,24 @@ def _body() -> str:
 @functools.cache
 def layout_digest() -> int:
     """A number of 64 bits that is another when anything in a file means something else."""
-    constants = [(r.name, [(n, f.letter, f.width, f.each, f.rule) for n, f in r.fields.items()]) for r in CONSTANTS]
+    constants = [
+        (r.name, [(n, f.letter, f.width, f.each, f.rule) for n, f in r.fields.items()]) for r in CONSTANTS
+    ]
     description = f"{VERSION} {_body()} {constants} {[(o.name, o.code, o.names) for o in OPERATIONS]}"
     return int.from_bytes(hashlib.blake2b(description.encode(), digest_size=8).digest(), "little")
 
 
 def header() -> str:
     """The C header that the driver is compiled against."""
-    return (
-        "/* Made by marrow.runtime.layout from the kernels' descriptions. */\n#ifndef MARROW_LAYOUT_H\n#define MARROW_LAYOUT_H\n"
-        "#include <stddef.h>\n#include <stdint.h>\n"
-        f"#define MRW_VERSION {VERSION}\n#define MRW_LAYOUT 0x{layout_digest():016x}ULL\n{_body()}\n#endif\n"
-    )
-
-
-def skin_names() -> tuple[str, ...]:
-    """The fields of a skin that come from its layout."""
-    return tuple(n for n in SkinWork._fields if f"skin.{n}" in array_leaves("skin"))
+    lines = [
+        "/* Made by marrow.runtime.layout from the kernels' descriptions. */",
+        "#ifndef MARROW_LAYOUT_H",
+        "#define MARROW_LAYOUT_H",
+        "#include <stddef.h>",
+        "#include <stdint.h>",
+        f"#define MRW_VERSION {VERSION}",
+        f"#define MRW_LAYOUT 0x{layout_digest():016x}ULL",
+        _body(),
+        "#endif",
+    ]
+    return "\n".join(lines) + "\n"

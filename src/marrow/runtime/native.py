@@ -1,4 +1,5 @@
-"""`NativeRuntime`: libmarrow, called from Python: what engines call, for tests, benchmarks, and as an example of a binding."""
+"""`NativeRuntime`: libmarrow, called from Python: what engines call, for tests, benchmarks, and as an example of a
+binding."""
 
 from __future__ import annotations
 
@@ -16,11 +17,14 @@ from marrow.runtime.build import built
 __all__ = ["NativeCharacter", "NativeCrowd", "NativeRuntime"]
 
 Array = NDArray[Any]
-_POINTERS = ("mrw_load", "mrw_create", "mrw_matrices", "mrw_model_matrices", "mrw_pose", "mrw_morphs", "mrw_events", "mrw_root",
+_POINTERS = ("mrw_load", "mrw_create", "mrw_matrices", "mrw_model_matrices", "mrw_pose", "mrw_morphs", "mrw_events",
+"mrw_root",
              "mrw_travel", "mrw_parents", "mrw_palette_joints", "mrw_inverse_bind")  # fmt: skip
-_WIDE = ("mrw_count", "mrw_find", "mrw_size", "mrw_instances", "mrw_slot_play", "mrw_montage_play", "mrw_montage_jump", "mrw_snapshot",
+_WIDE = ("mrw_count", "mrw_find", "mrw_size", "mrw_instances", "mrw_slot_play", "mrw_montage_play", "mrw_montage_jump",
+"mrw_snapshot",
          "mrw_machine_states", "mrw_montage_info")  # fmt: skip
-LISTS = ("character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machine_names", "states", "slots", "montages",
+LISTS = ("character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machine_names", "states",
+"slots", "montages",
          "sections", "events", "curves", "nodes", "saved", "meshes")  # fmt: skip
 SIZES = ("joints", "morphs", "palette", "vertices", "has_graph", "pose_row", "pose_joints", "morph_row")
 
@@ -112,11 +116,19 @@ class NativeCrowd:
     def set(self, name: str, value: ArrayLike, instances: ArrayLike | None = None) -> None:
         values = np.ascontiguousarray(value, np.float64).reshape(-1)
         who = _numbers(instances)
-        self._call("mrw_set", self._index("parameters", name), values.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(len(values)), *who[:2])
+        self._call(
+            "mrw_set",
+            self._index("parameters", name),
+            values.ctypes.data_as(ctypes.c_void_p),
+            ctypes.c_int64(len(values)),
+            *who[:2],
+        )
 
     def get(self, name: str, *, smoothed: bool = False, width: int = 1) -> Array:
         out = np.zeros((len(self), width))
-        self._call("mrw_get", self._index("parameters", name), int(smoothed), out.ctypes.data_as(ctypes.c_void_p))
+        self._call(
+            "mrw_get", self._index("parameters", name), int(smoothed), out.ctypes.data_as(ctypes.c_void_p)
+        )
         return out[:, 0] if width == 1 else out
 
     def trigger(self, name: str, instances: ArrayLike | None = None) -> None:
@@ -136,7 +148,8 @@ class NativeCrowd:
         start: float = -1.0, queue: bool = False, instances: ArrayLike | None = None,
     ) -> int:  # fmt: skip
         who, f = _numbers(instances), ctypes.c_double
-        return self._call("mrw_slot_play", self._index("slots", slot), self._index("clips", clip), f(seconds), f(out_seconds),
+        return self._call("mrw_slot_play", self._index("slots", slot), self._index("clips", clip), f(seconds),
+        f(out_seconds),
                           f(speed), how, f(start), int(queue), *who[:2])  # fmt: skip
 
     def slot_stop(self, slot: str, seconds: float = 0.2, instances: ArrayLike | None = None) -> None:
@@ -144,7 +157,8 @@ class NativeCrowd:
         self._call("mrw_slot_stop", self._index("slots", slot), ctypes.c_double(seconds), *who[:2])
 
     def montage_call(self, what: str, montage: str, *given: Any) -> int:
-        """`montage` (plays it from a section on), `jump` to a section, or `next` (the section after another): names of sections, None for
+        """`montage` (plays it from a section on), `jump` to a section, or `next` (the section after another): names of
+        sections, None for
         the first or for none, and last the instances."""
         first = ctypes.c_int64(0)
         index = self._index("montages", montage)
@@ -162,7 +176,9 @@ class NativeCrowd:
         return sum(info(self.character.pointer, ctypes.c_int64(k), None, None, None) for k in range(montage))
 
     def has_states(self, machine: int) -> bool:
-        return bool(self.library.mrw_machine_states(self.character.pointer, ctypes.c_int64(machine), None) > 0)
+        return bool(
+            self.library.mrw_machine_states(self.character.pointer, ctypes.c_int64(machine), None) > 0
+        )
 
     def save_pose(self, name: str, instances: ArrayLike | None = None) -> None:
         who = _numbers(instances)
@@ -184,7 +200,12 @@ class NativeCrowd:
     def update(self, seconds: ArrayLike) -> None:
         self._put("mrw_update", seconds, np.float64)
 
-    def set_root(self, translation: ArrayLike | None = None, rotation: ArrayLike | None = None, instances: ArrayLike | None = None) -> None:
+    def set_root(
+        self,
+        translation: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+        instances: ArrayLike | None = None,
+    ) -> None:
         who = _numbers(instances)
         given = [None if a is None else np.ascontiguousarray(a, np.float64) for a in (translation, rotation)]
         each = any(a is not None and a.ndim == 2 for a in given)
@@ -218,7 +239,9 @@ class NativeCrowd:
         if not pointer:
             raise self.character.runtime.error()
         count = int(np.prod(shape))
-        return np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(kind)), (count,)).reshape(shape).copy()
+        return (
+            np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(kind)), (count,)).reshape(shape).copy()
+        )
 
     @property
     def matrices(self) -> Array:
@@ -226,7 +249,9 @@ class NativeCrowd:
 
     @property
     def model_matrices(self) -> Array:
-        return self._array("mrw_model_matrices", ctypes.c_float, len(self), self.character.sizes["joints"], 3, 4)
+        return self._array(
+            "mrw_model_matrices", ctypes.c_float, len(self), self.character.sizes["joints"], 3, 4
+        )
 
     @property
     def pose(self) -> Array:
@@ -266,14 +291,23 @@ class NativeCrowd:
     def inspect(self, instance: int = 0) -> dict[str, float]:
         """How much of each node is seen, of those that are."""
         weights = np.zeros(len(self.character.names["nodes"]))
-        self._call("mrw_inspect", ctypes.c_int64(instance), weights.ctypes.data_as(ctypes.c_void_p), None, None)
+        self._call(
+            "mrw_inspect", ctypes.c_int64(instance), weights.ctypes.data_as(ctypes.c_void_p), None, None
+        )
         return {name: w for name, w in zip(self.character.names["nodes"], weights.tolist()) if w}
 
-    def skin(self, instances: ArrayLike | None = None, *, normals: bool = True, tangents: bool = True) -> tuple[Array, Array | None, Array | None]:
+    def skin(
+        self, instances: ArrayLike | None = None, *, normals: bool = True, tangents: bool = True
+    ) -> tuple[Array, Array | None, Array | None]:
         """Positions, normals and tangents."""
         who = _numbers(instances)
-        n, V = len(self) if instances is None else len(np.atleast_1d(np.asarray(instances))), self.character.sizes["vertices"]
+        n, V = (
+            len(self) if instances is None else len(np.atleast_1d(np.asarray(instances))),
+            self.character.sizes["vertices"],
+        )
         shapes = [(n, V, 3), (n, V, 3) if normals else None, (n, V, 4) if normals and tangents else None]
         outs = [None if s is None else np.zeros(s, np.float32) for s in shapes]
-        self._call("mrw_skin", *who[:2], *(None if o is None else o.ctypes.data_as(ctypes.c_void_p) for o in outs))
+        self._call(
+            "mrw_skin", *who[:2], *(None if o is None else o.ctypes.data_as(ctypes.c_void_p) for o in outs)
+        )
         return outs[0], outs[1], outs[2]  # type: ignore[return-value]

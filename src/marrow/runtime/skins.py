@@ -35,12 +35,16 @@ def skin_sections(character: Character) -> SkinSections:
     found: dict[str, Array] = {}
     for k, group in enumerate(plan.groups):
         layout = group.layout
-        own: dict[str, Array] = {n.partition(".")[2]: getattr(layout, n.partition(".")[2]) for n in array_leaves("skin")}
+        own: dict[str, Array] = {
+            n.partition(".")[2]: getattr(layout, n.partition(".")[2]) for n in array_leaves("skin")
+        }
         own["pivots"], own["used"] = group.pivots, np.asarray(group.used, np.int32)
         own["touched"] = np.asarray(group.rows, np.int32)
         own["channels"], own["stops"] = _stops(layout.targets)
         way = WAYS.index(group.skinning)
-        own["facts"] = np.array([way, group.blocks, group.targets, layout.has_normals, layout.has_tangents], np.int64)
+        own["facts"] = np.array(
+            [way, group.blocks, group.targets, layout.has_normals, layout.has_tangents], np.int64
+        )
         found |= {f"skin{k}.{name}": np.ascontiguousarray(array) for name, array in own.items()}
     sizes = {
         "vertices": plan.vertex_count, "skins": len(plan.groups), "has_normals": int(plan.has_normals),
@@ -50,7 +54,8 @@ def skin_sections(character: Character) -> SkinSections:
 
 
 def _stops(meshes: Sequence[Sequence[MorphTarget]]) -> tuple[Array, Array]:
-    """How channels move targets (see `model.morph.target_weights`): for each channel of a mesh its number, the first of its stops and how
+    """How channels move targets (see `model.morph.target_weights`): for each channel of a mesh its number, the first
+    of its stops and how
     many; and the stops, each a weight and the target that is fully on there, -1 for the base shape."""
     channels: list[tuple[int, int, int]] = []
     stops: list[tuple[float, float]] = []

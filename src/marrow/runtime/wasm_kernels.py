@@ -1,7 +1,9 @@
 """The kernels as WebAssembly: the same text, with fused multiply-adds as WebAssembly has them.
 
-LLVM does not make `relaxed_madd` of `llvm.fma`: vectors of 16 are cut into four, and the instruction is called by its name. An engine may
-answer with a sum that is rounded twice: a page looks once (`mrw_is_fused`), and takes the strict module, whose multiply-adds are
+LLVM does not make `relaxed_madd` of `llvm.fma`: vectors of 16 are cut into four, and the instruction is called by its
+name. An engine may
+answer with a sum that is rounded twice: a page looks once (`mrw_is_fused`), and takes the strict module, whose
+multiply-adds are
 exact arithmetic and much slower."""
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def renamed(text: str, names: dict[str, str]) -> str:
 def wasm_object(*, strict: bool) -> bytes:
     """Object code of the kernels for WebAssembly, with relaxed SIMD or without."""
     features = FEATURES if strict else (*FEATURES, "relaxed-simd")
-    machine = target_machine(ProcessorLevel("wasm", "generic", ",".join(f"+{f}" for f in features)), triple=TRIPLE)
+    machine = target_machine(
+        ProcessorLevel("wasm", "generic", ",".join(f"+{f}" for f in features)), triple=TRIPLE
+    )
     text = written_kernels(machine, SMALL_KERNELS)
     found = sorted(set(re.findall(r'@"?(llvm\.(?:fma|fmuladd)\.[\w.]+)"?', text)))
     helpers = []
@@ -68,14 +72,18 @@ def _cut(lanes: int, strict: bool) -> str:
         places = ", ".join(f"i32 {4 * k + j}" for j in range(4))
         for v in "xyz":
             lines.append(f"  %{v}{k} = shufflevector {kind} %{v}, {kind} poison, <4 x i32> <{places}>")
-        lines.append(f"  %r{k} = call <4 x float> {called}(<4 x float> %x{k}, <4 x float> %y{k}, <4 x float> %z{k})")
+        lines.append(
+            f"  %r{k} = call <4 x float> {called}(<4 x float> %x{k}, <4 x float> %y{k}, <4 x float> %z{k})"
+        )
         parts.append(f"%r{k}")
     size, number = 4, 0
     while len(parts) > 1:
         joined = []
         for a, b in zip(parts[::2], parts[1::2]):
             places = ", ".join(f"i32 {j}" for j in range(2 * size))
-            lines.append(f"  %j{number} = shufflevector <{size} x float> {a}, <{size} x float> {b}, <{2 * size} x i32> <{places}>")
+            lines.append(
+                f"  %j{number} = shufflevector <{size} x float> {a}, <{size} x float> {b}, <{2 * size} x i32> <{places}>"
+            )
             joined.append(f"%j{number}")
             number += 1
         parts, size = joined, 2 * size
