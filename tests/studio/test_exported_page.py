@@ -99,7 +99,9 @@ def test_clips_are_scrubbed_stepped_and_looked_into(local):
     ruler = local.page.get_by_role("slider", name="Time in the clip")
     box = ruler.bounding_box()
     local.page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
-    assert local.until("Math.abs(s.state.time - 0.45) < 0.03 && Math.abs(s.viewport.character().time - 0.45) < 0.03")
+    assert local.until(
+        "Math.abs(s.state.time - 0.45) < 0.03 && Math.abs(s.viewport.character().time - 0.45) < 0.03"
+    )
     local.page.keyboard.press("ArrowRight")
     assert local.until("Math.abs(s.state.time * s.state.rate % 1 - 0.5) > 0.4999"), "on a frame"
     local.js("s.select(3)")
@@ -123,7 +125,9 @@ def test_the_picture_is_the_studios(local, browser, studio):
         tab.send(type="clip", name="run")
         tab.send(type="play", playing=False)
         tab.send(type="seek", time=0.3)
-        tab.until("s.state.clip === 'run' && Math.abs(s.state.time - 0.3) < 1e-6 && Math.abs(s.viewport.character().time - 0.3) < 1e-3")
+        tab.until(
+            "s.state.clip === 'run' && Math.abs(s.state.time - 0.3) < 1e-6 && Math.abs(s.viewport.character().time - 0.3) < 1e-3"
+        )
         tab.js("s.viewport.frame(true)")
     apart = np.abs(local.matrices() - LocalTab.matrices(other))
     assert 0 < apart.max() < 2e-3, "but for how clips are packed"
@@ -153,7 +157,9 @@ def test_a_crowd_has_levels_and_travels(browser, tmp_path):
     tab.loaded()
     assert tab.until("s.viewport.character().count === 12")
     tab.send(type="level", value=2)
-    tab.until("s.viewport.character().levels.length === 12 && s.viewport.character().levels.every((l) => l === 2)")
+    tab.until(
+        "s.viewport.character().levels.length === 12 && s.viewport.character().levels.every((l) => l === 2)"
+    )
     tab.send(type="count", value=1)
     tab.send(type="travel", on=True)
     tab.send(type="play", playing=False)
@@ -198,9 +204,13 @@ HOSTILE = (
 def hostile_character() -> mw.Character:
     rng = np.random.default_rng(5)
     rest = mw.Pose(rng.normal(0, 0.3, (5, 3)), rotations(rng, (5,)), np.ones((5, 3)))
-    bones = mw.Skeleton(HOSTILE, [-1, 0, 1, 2, 0], rest, morph_names=(HOSTILE[1],), sockets=(mw.Socket(HOSTILE[0], 3),))
+    bones = mw.Skeleton(
+        HOSTILE, [-1, 0, 1, 2, 0], rest, morph_names=(HOSTILE[1],), sockets=(mw.Socket(HOSTILE[0], 3),)
+    )
     shape = mw.MorphTarget(HOSTILE[0], 0, rng.normal(size=(24, 3)))
-    image = mw.Image(HOSTILE[0], "image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' onload='window.pwned=1'/>")
+    image = mw.Image(
+        HOSTILE[0], "image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' onload='window.pwned=1'/>"
+    )
     plain = mw.Image(HOSTILE[1], "image/png", b"</script><script>window.pwned=1</script>")
     material = mw.Material(HOSTILE[1], base_color_texture=mw.Texture(0), normal_texture=mw.Texture(1))
     mesh = mw.Mesh(
@@ -232,7 +242,9 @@ def test_nothing_of_a_hostile_file_is_run(browser, tmp_path):
     assert "pwned" not in text.replace("&lt;", "<").split("<title>")[1].split("</title>")[1]
     tab = LocalTab(browser, file)
     tab.loaded()
-    tab.page.evaluate("window.refused = []; document.addEventListener('securitypolicyviolation', (e) => refused.push(e.violatedDirective))")
+    tab.page.evaluate(
+        "window.refused = []; document.addEventListener('securitypolicyviolation', (e) => refused.push(e.violatedDirective))"
+    )
     for name in ("View", "Rig", "Steer", "Crowd", "Info", "Clips", "Joints", "Timeline", "Graph"):
         tab.page.get_by_role("tab", name=name, exact=True).click()
     tab.js("s.select(0)")
@@ -264,13 +276,19 @@ def test_the_mannequin_with_its_clips_and_graph_is_at_most_2_mb(tmp_path):
     assert sum(made.parts.values()) == made.bytes
     assert made.motion_error < 1e-3 and made.position_error < 1e-4
     with pytest.raises(mw.errors.ValidationError, match=r"more than max_bytes=1,000: "):
-        mw.export_page("mannequin", tmp_path / "other.html", max_bytes=1000, clips=["idle"], graph=Graph("idle"))
+        mw.export_page(
+            "mannequin", tmp_path / "other.html", max_bytes=1000, clips=["idle"], graph=Graph("idle")
+        )
     assert not (tmp_path / "other.html").exists()
 
 
 def test_the_scripts_that_may_run_are_those_of_the_page():
     text, sizes = document.document("a & b <c>", {"info": b"x"})
-    assert "<title>a &amp; b &lt;c&gt; · marrow</title>" in text and set(sizes) == {"program", "info", "markup"}
+    assert "<title>a &amp; b &lt;c&gt; · marrow</title>" in text and set(sizes) == {
+        "program",
+        "info",
+        "markup",
+    }
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)[1]
     assert "unsafe-inline" not in policy.split("style-src")[0] and "connect-src 'none'" in policy
     assert policy.count("sha256-") == 2

@@ -117,7 +117,10 @@ def test_a_saved_notebook_keeps_a_page_that_needs_no_kernel(browser, monkeypatch
                 page.wait_for_timeout(20)
         # It lies over its picture, and reaches nothing of the notebook.
         assert page.get_by_role("img", name="marrow studio").count() == 1
-        assert frame.evaluate("(() => { try { return parent.document.title; } catch { return null; } })()") is None
+        assert (
+            frame.evaluate("(() => { try { return parent.document.title; } catch { return null; } })()")
+            is None
+        )
 
 
 def test_a_page_that_is_too_large_is_a_picture_with_words(monkeypatch):

@@ -30,7 +30,9 @@ def unpack(tmp_path_factory):
     folder = tmp_path_factory.mktemp("unpack")
     script = folder / "unpack.mjs"
     build = [str(WEB / "node_modules" / ".bin" / "esbuild"), "test/unpack.ts", "--bundle", "--format=esm"]
-    subprocess.run([*build, "--platform=node", f"--outfile={script}", "--log-level=error"], cwd=WEB, check=True)
+    subprocess.run(
+        [*build, "--platform=node", f"--outfile={script}", "--log-level=error"], cwd=WEB, check=True
+    )
 
     def run(character):
         bank, described = ClipBank.of(character), describe(character, 0, None)
@@ -68,7 +70,9 @@ def wild_character(seed):
         tracks = []
         for joint in rng.choice(20, 9, replace=False).tolist():
             if rng.random() < 0.7:
-                turns = np.cumsum(rng.normal(size=(31, 4)) * rng.choice([0.0, 0.01, 0.4]), axis=0) + rng.normal(size=4)
+                turns = np.cumsum(
+                    rng.normal(size=(31, 4)) * rng.choice([0.0, 0.01, 0.4]), axis=0
+                ) + rng.normal(size=4)
                 turns /= np.linalg.norm(turns, axis=1, keepdims=True)
                 turns *= rng.choice([-1.0, 1.0], (31, 1)) if rng.random() < 0.3 else 1.0
                 tracks.append(mw.Track(joint, "rotation", times, turns))
@@ -90,7 +94,9 @@ def test_clips_are_played_to_the_bit_as_they_were_packed(unpack, seed):
     # Every number is within a step of what it was, and rotations are rotations.
     layout, before = bank.layout, bank.rows.reshape(rows.shape)
     turns = [slice((3 + c) * layout.joints, (3 + c) * layout.joints + layout.J) for c in range(4)]
-    was, now = (np.stack([table[:, s] for s in turns], axis=-1).astype(np.float64) for table in (before, rows))
+    was, now = (
+        np.stack([table[:, s] for s in turns], axis=-1).astype(np.float64) for table in (before, rows)
+    )
     angle = 2 * np.arccos(np.clip(np.abs((was * now).sum(-1)) / np.linalg.norm(was, axis=-1), 0, 1))
     assert (angle <= 4 * np.array(motion.steps) + 1e-3).all()
     assert np.abs(np.linalg.norm(now, axis=-1) - 1).max() < 1e-6
@@ -116,10 +122,14 @@ def test_meshes_are_within_what_is_said(unpack):
     _, motion, rows, described, meshes, blob = unpack(kept)
     assert rows.tobytes() == motion.rows.tobytes() and motion.error < 1e-3
     whole = [(0, described.info.meshes, meshes.info.meshes)]
-    whole += [(1 + k, a.meshes, b.meshes) for k, (a, b) in enumerate(zip(described.info.levels, meshes.info.levels))]
+    whole += [
+        (1 + k, a.meshes, b.meshes) for k, (a, b) in enumerate(zip(described.info.levels, meshes.info.levels))
+    ]
     for _, before, after in whole:
         for was, now in zip(before, after):
-            assert "tangents" not in now.buffers and "uv0" not in now.buffers  # nothing in the page looks at them
+            assert (
+                "tangents" not in now.buffers and "uv0" not in now.buffers
+            )  # nothing in the page looks at them
             for name, info in now.buffers.items():
                 a, b = read(described.blob, was.buffers[name]), read(blob, info)
                 if name in ("triangles", "joints"):

@@ -60,7 +60,11 @@ def export(
     else:
         made = export_page(open_character(file), output, graph=graph, **options)  # type: ignore[arg-type]
     shares = sorted(made.parts.items(), key=lambda part: -part[1])
-    say(f"{output}: {bytes_text(made.bytes)} ({', '.join(f'{name} {bytes_text(size)}' for name, size in shares)})")
-    say(f"motion within {1000 * made.motion_error:.2g} mm of the clips, vertices within {1000 * made.position_error:.2g} mm")
+    say(
+        f"{output}: {bytes_text(made.bytes)} ({', '.join(f'{name} {bytes_text(size)}' for name, size in shares)})"
+    )
+    say(
+        f"motion within {1000 * made.motion_error:.2g} mm of the clips, vertices within {1000 * made.position_error:.2g} mm"
+    )
     for line in made.notes:
         note(line)

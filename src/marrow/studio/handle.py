@@ -358,7 +358,12 @@ class StudioView:
 
         try:
             contents = gather(
-                actor.character, actor.graph, parameters=state.parameters, count=state.count, clip=state.clip, time=state.time
+                actor.character,
+                actor.graph,
+                parameters=state.parameters,
+                count=state.count,
+                clip=state.clip,
+                time=state.time,
             )
         except MarrowError as error:
             return None, f"There is no page of it: {error}."

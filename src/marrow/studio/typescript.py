@@ -47,7 +47,9 @@ def typescript() -> str:
     parts += [f"export const {name} = {value};" for name, value in constants.items()]
     parts += [_FRAME, _DRAWING]
     parts += [
-        _interface(struct) for module in (protocol, description, answers, page_info) for struct in _structs(module)
+        _interface(struct)
+        for module in (protocol, description, answers, page_info)
+        for struct in _structs(module)
     ]
     for name in ("ClientMessage", "ServerMessage"):
         members = " | ".join(member.__name__ for member in getattr(protocol, name).__args__)

@@ -120,7 +120,9 @@ def _first_state(
     state = msgspec.structs.replace(session.state(), count=count, parameters=known, spread=count > 1)
     if clip is not None and actor.graph is None:
         duration = actor.character.clips[clip].duration
-        state = msgspec.structs.replace(state, clip=clip, time=min(max(time, 0.0), duration), duration=duration)
+        state = msgspec.structs.replace(
+            state, clip=clip, time=min(max(time, 0.0), duration), duration=duration
+        )
     return state
 
 

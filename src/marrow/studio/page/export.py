@@ -109,11 +109,15 @@ def _contents(
     else:
         maker = maker_of(thing, 0, graph)
         if maker.stage is not None:
-            raise ValidationError("export_page: a page has one character: export an actor's character by itself")
+            raise ValidationError(
+                "export_page: a page has one character: export an actor's character by itself"
+            )
         actor = maker()
         character, graph = actor.character, actor.graph
         if actor.controller is not None:
-            raise ValidationError("export_page: a page has nobody to play it: export its character with its graph")
+            raise ValidationError(
+                "export_page: a page has nobody to play it: export its character with its graph"
+            )
     if clips is not None:
         wanted = [_validate.name("export_page", "clips", name) for name in clips]
         for name in wanted:
@@ -133,5 +137,7 @@ def _parameters(animator: Animator) -> dict[str, Any]:
             continue
         width = 3 if parameter.type == "vector" else 1
         first = np.reshape(animator[name], (-1, width))[0].tolist()
-        found[name] = tuple(first) if width == 3 else bool(first[0]) if parameter.type == "bool" else float(first[0])
+        found[name] = (
+            tuple(first) if width == 3 else bool(first[0]) if parameter.type == "bool" else float(first[0])
+        )
     return found

@@ -39,7 +39,9 @@ def _smaller(kind: str, data: bytes, size: int) -> tuple[str, bytes, str]:
             picture.thumbnail((size, size), Pillow.Resampling.LANCZOS)
             out = io.BytesIO()
             # Lossless, as colours of normal maps are numbers; smaller than PNG.
-            picture.save(out, "WEBP", lossless=True) if kind != "image/jpeg" else picture.save(out, "JPEG", quality=88)
+            picture.save(out, "WEBP", lossless=True) if kind != "image/jpeg" else picture.save(
+                out, "JPEG", quality=88
+            )
     except (OSError, ValueError, Pillow.DecompressionBombError) as error:
         return kind, data, f"cannot be made smaller: {error}"
     made = out.getvalue()

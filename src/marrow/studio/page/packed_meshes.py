@@ -130,11 +130,15 @@ class _Packer:
         names = [
             n
             for n in wanted
-            if n in base.buffers and n not in ("triangles", "joints", "weights") and not n.startswith("morph_")
+            if n in base.buffers
+            and n not in ("triangles", "joints", "weights")
+            and not n.startswith("morph_")
         ]
         morphs = [n for n in wanted if n.startswith("morph_") and n in base.buffers]
         rows = _keys([self.read(wanted[n]) for n in names])
-        where = {key: i for i, key in reversed(list(enumerate(_keys([self.read(base.buffers[n]) for n in names]))))}
+        where = {
+            key: i for i, key in reversed(list(enumerate(_keys([self.read(base.buffers[n]) for n in names]))))
+        }
         index = np.array([where.get(key, -1) for key in rows], np.int64)
         if not names or (index < 0).any():
             return {}
@@ -219,5 +223,7 @@ def _keys(arrays: list[Array]) -> list[bytes]:
     """The rows of arrays, side by side, as bytes to find them by."""
     if not arrays:
         return []
-    rows = np.concatenate([np.ascontiguousarray(a).reshape(len(a), -1).view(np.uint8) for a in arrays], axis=1)
+    rows = np.concatenate(
+        [np.ascontiguousarray(a).reshape(len(a), -1).view(np.uint8) for a in arrays], axis=1
+    )
     return [row.tobytes() for row in rows]

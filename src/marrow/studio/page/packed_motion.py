@@ -74,7 +74,9 @@ class _Clip:
     def _turns(self) -> None:
         """Rotations of all joints, against their means."""
         layout, first = self.layout, 3 * self.layout.joints
-        turns = self.rows[:, first : first + 4 * layout.joints].reshape(-1, 4, layout.joints)[:, :, : layout.J]
+        turns = self.rows[:, first : first + 4 * layout.joints].reshape(-1, 4, layout.joints)[
+            :, :, : layout.J
+        ]
         with np.errstate(invalid="ignore", over="ignore"):
             unit = (np.abs(np.linalg.norm(turns, axis=1) - 1) < 1e-3).all(axis=0)  # (J,)
             steady = np.where(unit, turns, np.array([0.0, 0.0, 0.0, 1.0])[None, :, None])
@@ -225,6 +227,8 @@ def _error(bank: ClipBank, before: Array, after: Array) -> float:
                 for rows in (before, after)
             )
             apart = now.astype(np.float64) - was
-            off = np.linalg.norm(apart[..., 3], axis=-1) + lever * np.linalg.norm(apart[..., :3], axis=(-2, -1))
+            off = np.linalg.norm(apart[..., 3], axis=-1) + lever * np.linalg.norm(
+                apart[..., :3], axis=(-2, -1)
+            )
         worst = max(worst, float(np.nan_to_num(off).max(initial=0.0)))
     return worst
