@@ -57,7 +57,8 @@ def read(blob, info):
 
 
 def wild_character(seed):
-    """Clips of every kind: still, turning all the way round, jumping sign, scaled, of one frame, with NaN, with huge numbers."""
+    """Clips of every kind: still, turning all the way round, jumping sign, scaled, of one frame, with NaN, with
+    huge numbers."""
     rng = np.random.default_rng(seed)
     names = tuple(f"j{i}" for i in range(20))
     parents = [-1, *(int(rng.integers(0, i)) for i in range(1, 20))]

@@ -122,10 +122,11 @@ export function buildStudio(root: HTMLElement, source: Source): void {
     if (app.state.mode === shownMode) return;
     shownMode = app.state.mode;
     dock.show(shownMode === "graph" ? "graph" : "timeline");
-    if (shownMode === "graph") right.show("steer");
-    // On a telephone a page to try begins with what there is to try.
-    if (shownMode === "graph" && !can.has("open") && NARROW.matches) root.classList.add("show-right");
-    else if (right.current() === "steer") right.show("view");
+    if (shownMode === "graph") {
+      right.show("steer");
+      // On a telephone a page to try begins with what there is to try.
+      if (!can.has("open") && NARROW.matches) root.classList.add("show-right");
+    } else if (right.current() === "steer") right.show("view");
   };
   app.on("state", showMode);
   app.on("room", () => fillWindow(true));

@@ -101,8 +101,8 @@ _COMMANDS = {
     ),
     "export": (
         "Write a page that shows a character without a server: one HTML file.\n\n"
-        "It is the studio's page with everything in it: clips to scrub, the graph with its sliders, pads and triggers, levels of "
-        "detail, a crowd to try. It opens from a disk or any web space, and fetches nothing.",
+        "It is the studio's page with everything in it: clips to scrub, the graph with its sliders, pads and triggers, "
+        "levels of detail, a crowd to try. It opens from a disk or any web space, and fetches nothing.",
         "marrow export hero.glb -o hero.html\nmarrow export hero.glb --graph walk.json -o hero.html\n"
         "marrow export mannequin -o mannequin.html --count 20",
     ),

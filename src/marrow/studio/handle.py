@@ -94,9 +94,9 @@ def view(
     `port` and the token may be fixed, so that pages find the studio again after a restart: `token`, the `token_file` that
     it is in (which only you may read), or the variable `MARROW_STUDIO_TOKEN`; a random one where there is none.
     `browser=False` opens no page; left out, one is opened where there is a screen and no notebook. In a notebook the
-    handle shows itself as a frame, of which the saved notebook keeps a page that works without the kernel (`mw.export_page`) where
-    that has at most `embed` bytes, else a still picture; running the cell again closes the studio it had. A file is shown again
-    when it was exported again, unless `watch=False`.
+    handle shows itself as a frame, of which the saved notebook keeps a page that works without the kernel
+    (`mw.export_page`) where that has at most `embed` bytes, else a still picture; running the cell again closes the
+    studio it had. A file is shown again when it was exported again, unless `watch=False`.
 
     `window=True` opens a window of the desktop instead, without a browser, and stays until it is closed; in a notebook it
     is a widget (`.widget`), and the cell goes on. `options` are then those of `mw.window`: `size=(1280, 720)`,
@@ -347,12 +347,13 @@ class StudioView:
     def _kept_page(self) -> tuple[str | None, str]:
         """The page that a saved notebook keeps; None, and why, where it keeps none."""
         session, found = self._server.studio.session, []
-        if not self.embed or not self.running or session.main is None:
+        actor = session.main
+        if not self.embed or not self.running or actor is None:
             return None, ""
         if session.stage is not None or 1 in session.actors:
             return None, "It has more than one character, so that there is no page of it."
-        self._server.wait_for(lambda: found.append((session.main, session.state())))
-        actor, state = found[0]
+        self._server.wait_for(lambda: found.append(session.state()))
+        state = found[0]
         from marrow.studio.page.contents import gather
         from marrow.studio.page.export import page_of
 

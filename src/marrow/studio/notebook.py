@@ -1,12 +1,12 @@
-"""What a notebook shows of a studio: a page that is kept, or a still picture of it, and, while the notebook is open, the studio instead.
+"""What a notebook shows of a studio: a page that is kept, or a still picture, and, while the notebook is open, the studio.
 
 On this machine the page is at its own address. A notebook that comes from elsewhere (JupyterHub, a cluster, a tunnel)
 reaches it through `jupyter-server-proxy`, under the notebook server's own address: `.../proxy/8421/`. Which of the two it
 is only the browser knows, so a few lines of script in the cell try. They do nothing in a page that was made of the
 notebook, nor when it is opened later: what is saved holds neither the token nor an address that leads anywhere.
 
-The page that is kept needs no server (`page/`). It lies over its picture, in a frame that may run its own scripts and touch nothing of
-the notebook; where frames are taken out, as on some sites that show notebooks, the picture is left.
+The page that is kept needs no server (`page/`). It lies over its picture, in a frame that may run its own scripts and touch
+nothing of the notebook; where frames are taken out, as on some sites that show notebooks, the picture is left.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def proxy_prefix(address: Address) -> str | None:
 
 
 def cell_html(address: Address, ticket: str, still: Frame | None, words: str, page: str | None = None) -> str:
-    """The HTML of a cell that shows the studio; `words` say what is to be seen, or why there is no picture. `page` is the HTML of
-    one that needs no server."""
+    """The HTML of a cell that shows the studio; `words` say what is to be seen, or why there is no picture. `page` is
+    the HTML of one that needs no server."""
     name = f"marrow-{os.urandom(6).hex()}"
     given = (
         name, ticket, address.url.removesuffix(address.fragment), f"proxy/{address.port}/", proxy_prefix(address),

@@ -1,7 +1,9 @@
-"""What a page without a server carries: the character as the studio describes it, its clips, and what the engine plays, baked.
+"""What a page without a server carries: the character as the studio describes it, its clips, and what the engine
+plays, baked.
 
-The studio's own code describes characters, graphs and the state that a session begins in; here it is packed. The baked characters
-travel without the rows of their clips, which both share and which the page puts back (`packed_motion.py`)."""
+The studio's own code describes characters, graphs and the state that a session begins in; here it is packed. The
+baked characters travel without the rows of their clips, which both share and which the page puts back
+(`packed_motion.py`)."""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ MOST_ROWS = 64 << 20
 
 @dataclass
 class PageContents:
-    """The parts of a page by name, each as it is stored (deflated, but for images, which are small already), and what is lost."""
+    """The parts of a page by name, each as it is stored (deflated, but for images, which are small already), and
+    what is lost."""
 
     name: str
     parts: dict[str, bytes]
@@ -67,7 +70,8 @@ def gather(
     time: float = 0.0,
     texture_size: int | None = None,
 ) -> PageContents:
-    """Everything for a page that begins with these parameters of the graph, so many instances, or this clip at this time."""
+    """Everything for a page that begins with these parameters of the graph, so many instances, or this clip at this
+    time."""
     actor = StudioActor(character, 0, Origin("python", ""), graph=graph)
     state = _first_state(actor, parameters or {}, count, clip, time)
     bank = ClipBank.of(character)
@@ -129,7 +133,8 @@ def _first_state(
 def _baked(
     character: Character, compiled: CompiledGraph | None, bank: ClipBank, motion: PackedMotion
 ) -> tuple[bytes, int]:
-    """A baked character with the rows that the page plays, but for those rows themselves; and the byte where they belong."""
+    """A baked character with the rows that the page plays, but for those rows themselves; and the byte where they
+    belong."""
     from marrow.runtime.baking import baked
     from marrow.runtime.container import read_sections, sealed
 

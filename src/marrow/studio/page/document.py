@@ -1,8 +1,8 @@
 """The HTML of a page without a server: one file, nothing fetched.
 
-All that comes from a character is base64 in script elements that browsers never run, but for its name in the title, which is escaped.
-The policy names the two scripts that may run by their hashes (a short one that unpacks, and the page's own), and forbids every
-connection: whatever a file holds, none of it is run, and nothing leaves the page."""
+All that comes from a character is base64 in script elements that browsers never run, but for its name in the title, which
+is escaped. The policy names the two scripts that may run by their hashes (a short one that unpacks, and the page's own) and
+forbids every connection: whatever a file holds, none of it is run, and nothing leaves the page."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ PathLike = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class ExportedPage:
-    """A page that was written: where, how many bytes, of what (`parts`), how far joints and vertices may be off in it, in metres, and
-    lines about what is not in it as it was."""
+    """A page that was written: where, how many bytes, of what (`parts`), how far joints and vertices may be off in
+    it, in metres, and lines about what is not in it as it was."""
 
     path: str
     bytes: int
@@ -52,13 +52,14 @@ def export_page(
     texture_size: int | None = None,
     max_bytes: int | None = None,
 ) -> ExportedPage:
-    """Writes one HTML file that shows a character as the studio does, from a disk or any web space, without a server: its materials
-    and levels of detail, clips to scrub, the graph with its sliders, pads and triggers, a crowd to try.
+    """Writes one HTML file that shows a character as the studio does, from a disk or any web space, without a
+    server: its materials and levels of detail, clips to scrub, the graph with its sliders, pads and triggers, a
+    crowd to try.
 
-    `thing` is a character, an animator (with the graph and the parameters it has), a file or the name of a sample. `clips` keeps
-    some of its clips, by name; `count` is how many there are at first. Clips are packed: the result says how far joints may be
-    off by that. `texture_size` makes larger images smaller, in pixels. A page of more than `max_bytes` bytes is not written: the
-    error says what takes how much.
+    `thing` is a character, an animator (with the graph and the parameters it has), a file or the name of a sample.
+    `clips` keeps some of its clips, by name; `count` is how many there are at first. Clips are packed: the result
+    says how far joints may be off by that. `texture_size` makes larger images smaller, in pixels. A page of more
+    than `max_bytes` bytes is not written: the error says what takes how much.
     """
     count = _validate.integer("export_page", "count", count, low=1)
     if texture_size is not None:

@@ -12,7 +12,8 @@ __all__ = ["page_images"]
 
 
 def page_images(images: Sequence[Image], size: int | None) -> tuple[list[tuple[str, bytes]], list[str]]:
-    """The type and the bytes of each, no side longer than `size` pixels; and lines about what was changed or left out."""
+    """The type and the bytes of each, no side longer than `size` pixels; and lines about what was changed or left
+    out."""
     found, notes = [], []
     for k, image in enumerate(images):
         kind, data = image.media_type, image.data
@@ -31,11 +32,11 @@ def _smaller(kind: str, data: bytes, size: int) -> tuple[str, bytes, str]:
     from PIL import Image as Pillow
 
     try:
-        with Pillow.open(io.BytesIO(data)) as picture:
-            width, height = picture.size
+        with Pillow.open(io.BytesIO(data)) as read:
+            width, height = read.size
             if max(width, height) <= size:
                 return kind, data, ""
-            picture = picture.convert("RGBA" if picture.mode in ("RGBA", "LA", "PA", "P") else "RGB")
+            picture = read.convert("RGBA" if read.mode in ("RGBA", "LA", "PA", "P") else "RGB")
             picture.thumbnail((size, size), Pillow.Resampling.LANCZOS)
             out = io.BytesIO()
             # Lossless, as colours of normal maps are numbers; smaller than PNG.

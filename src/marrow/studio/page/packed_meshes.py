@@ -1,8 +1,10 @@
-"""What a character's meshes are made of, made small: numbers on grids, directions, vertices that levels of detail share.
+"""What a character's meshes are made of, made small: numbers on grids, directions, vertices that levels of detail
+share.
 
-`pack_meshes` takes what the studio describes (`assets.py`) and gives the same description of other bytes, those that
-`web/src/local/packed_meshes.ts` makes of it in the page. What nothing in such a page looks at (tangents and texture coordinates
-where no material has a texture) is left out. Errors are bounded by the steps of the grids, and reported.
+`pack_meshes` takes what the studio describes (`assets.py`) and gives the same description of other bytes, those
+that `web/src/local/packed_meshes.ts` makes of it in the page. What nothing in such a page looks at (tangents and
+texture coordinates where no material has a texture) is left out. Errors are bounded by the steps of the grids, and
+reported.
 """
 
 from __future__ import annotations
@@ -103,7 +105,7 @@ class _Packer:
         self.writer.whole(differences(whole, order).T)
         if name in ("positions", "morph_positions"):
             self.error = max(self.error, 0.5 * float(np.sqrt(3.0)) * step)
-        return PackedArray(place, "grid", order, low.tolist(), step)
+        return PackedArray(place, "grid", order, tuple(low.tolist()), step)
 
     def _directions(self, values: Array, place: d.BufferInfo) -> PackedArray:
         self.writer.whole(differences(_octahedral(values[:, :3].astype(np.float64)), 1).T)

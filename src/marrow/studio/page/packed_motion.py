@@ -1,9 +1,9 @@
 """The clips of a character made small: pose rows told in whole steps, with an error that is measured.
 
-Of each clip, a number that never changes is told once, or not at all where it is the rest pose's. Others are told in steps over time,
-by the differences that are smallest. Rotations are told against their mean over the clip, by three numbers, so that the fourth
-follows; a joint's step is as much smaller as what hangs on it is longer. `web/src/local/packed_motion.ts` makes rows of it again, to
-the bit as `unpack_motion` does here.
+Of each clip, a number that never changes is told once, or not at all where it is the rest pose's. Others are told
+in steps over time, by the differences that are smallest. Rotations are told against their mean over the clip, by
+three numbers, so that the fourth follows; a joint's step is as much smaller as what hangs on it is longer.
+`web/src/local/packed_motion.ts` makes rows of it again, to the bit as `unpack_motion` does here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ TOLERANCE = 5e-5
 """How far a step may move anything, as a part of the skeleton's size: 0.1 mm of a person."""
 MORPH_STEP = 1 / 4096
 REST, CONSTANT, COUNTED, WIDE_TURN, PLAIN = 0, 1, 2, 5, 6
-"""How a number is told: as at rest, one float, whole steps (2 to 4 by their differences), a rotation by all four, floats."""
+"""How a number is told: as at rest, one float, whole steps (2 to 4 by their differences), a rotation by all four,
+floats."""
 LEAST_W = 0.4
 """The fourth number of a rotation against its mean; what turns further is told by all four."""
 MOST = 1 << 29
@@ -36,9 +37,9 @@ MOST = 1 << 29
 
 @dataclass(eq=False)
 class PackedMotion:
-    """The bytes, and what the page needs to know: how many frames each clip has, the sizes of a row, steps of joints `(J,)` for
-    rotation and scale, and of translations. `rows (T, size)` are what the page plays; `error` is how far a joint, or a
-    point that hangs on it, may be off, in metres."""
+    """The bytes, and what the page needs to know: how many frames each clip has, the sizes of a row, steps of
+    joints `(J,)` for rotation and scale, and of translations. `rows (T, size)` are what the page plays; `error`
+    is how far a joint, or a point that hangs on it, may be off, in metres."""
 
     data: bytes
     frames: list[int]
@@ -96,7 +97,7 @@ class _Clip:
         self.small = np.rint(against[..., :3] / steps[:, None]).astype(np.int64)  # (F, J, 3)
         self.turned = (self.small != 0).any(axis=(0, 2)).tolist()
         self.told_small = Columns(self.small.reshape(len(turns), -1))
-        self.steady = steady
+        self.steady: Array = steady
 
     def number(self, column: int) -> None:
         """A translation, a scale or a morph weight."""
@@ -217,7 +218,8 @@ def _reaches(skeleton: Skeleton) -> tuple[Array, float]:
 
 
 def _error(bank: ClipBank, before: Array, after: Array) -> float:
-    """How far joints, and points at three hundredths of the skeleton's size around them, are off at frames, in metres."""
+    """How far joints, and points at three hundredths of the skeleton's size around them, are off at frames, in
+    metres."""
     lever, worst = 0.03 * _reaches(bank.skeleton)[1], 0.0
     for start, count in zip(bank.start[1:].tolist(), bank.frames[1:].tolist()):
         part = slice(start // bank.layout.size, start // bank.layout.size + count)

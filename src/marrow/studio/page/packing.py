@@ -1,7 +1,9 @@
-"""`PackedWriter`: whole numbers and floats laid out so that deflate makes them small. `web/src/local/packing.ts` reads them.
+"""`PackedWriter`: whole numbers and floats laid out so that deflate makes them small. `web/src/local/packing.ts`
+reads them.
 
-Whole numbers are told by their differences, each in a byte where it is small (255 says that the rest of it is among the wide
-ones). What is alike lies together: all bytes, all wide numbers, all floats (by their bytes, all first ones first).
+Whole numbers are told by their differences, each in a byte where it is small (255 says that the rest of it is among
+the wide ones). What is alike lies together: all bytes, all wide numbers, all floats (by their bytes, all first ones
+first).
 """
 
 from __future__ import annotations

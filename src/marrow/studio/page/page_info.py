@@ -11,24 +11,25 @@ __all__ = ["PackedArray", "PageInfo", "PageLevels", "PageMorphTarget", "PageMoti
 
 
 class PackedArray(d.Info, frozen=True):
-    """An array of the page: where it lies there (`BufferInfo`), and how it is told. "floats": as they are. "whole": differences
-    down the numbers, `order` times. "grid": `low + step * whole`. "directions": unit vectors of 12 bits a number on an octahedron,
-    with the sign of `w` behind it where rows have 4. "joints" and "weights": column by column; rows of weights are shares of their
-    sum. "rows": the rows `index` (an array of the page) of the array `of`; of three axes, those of the second."""
+    """An array of the page: where it lies there (`BufferInfo`), and how it is told. "floats": as they are. "whole":
+    differences down the numbers, `order` times. "grid": `low + step * whole`. "directions": unit vectors of 12
+    bits a number on an octahedron, with the sign of `w` behind it where rows have 4. "joints" and "weights":
+    column by column; rows of weights are shares of their sum. "rows": the rows `index` (an array of the page) of
+    the array `of`; of three axes, those of the second."""
 
     place: d.BufferInfo
     kind: Literal["floats", "whole", "grid", "directions", "joints", "weights", "rows"]
     order: int = 0
-    low: list[float] = []
+    low: tuple[float, ...] = ()
     step: float = 0.0
     of: int = -1
     index: int = -1
 
 
 class PageMotion(d.Info, frozen=True):
-    """The clips: how many frames each has; J joints and M morphs of a row; the steps of rotations and scales by joint, of
-    translations, of morph weights; the `rest` row. `clips_at` and `graph_at` are the bytes of the baked characters where rows
-    belong. `error`: how far joints may be off by this, in metres."""
+    """The clips: how many frames each has; J joints and M morphs of a row; the steps of rotations and scales by
+    joint, of translations, of morph weights; the `rest` row. `clips_at` and `graph_at` are the bytes of the
+    baked characters where rows belong. `error`: how far joints may be off by this, in metres."""
 
     frames: list[int]
     joints: int
@@ -43,7 +44,8 @@ class PageMotion(d.Info, frozen=True):
 
 
 class PageMorphTarget(d.Info, frozen=True):
-    """What turns a morph target on: its channel, and the weight there at which it is fully on; `mesh` is whose it is."""
+    """What turns a morph target on: its channel, and the weight there at which it is fully on; `mesh` is whose it
+    is."""
 
     mesh: int
     channel: int
@@ -51,8 +53,9 @@ class PageMorphTarget(d.Info, frozen=True):
 
 
 class PageLevels(d.Info, frozen=True):
-    """How levels of detail are chosen: `how` 0 by errors in metres, 1 by one over screen sizes; the thresholds of levels 1, 2...,
-    by which factor each has to be passed, and the ball (x, y, z, radius) that a character stays in."""
+    """How levels of detail are chosen: `how` 0 by errors in metres, 1 by one over screen sizes; the thresholds of
+    levels 1, 2..., by which factor each has to be passed, and the ball (x, y, z, radius) that a character stays
+    in."""
 
     how: int
     thresholds: list[float]
@@ -61,8 +64,8 @@ class PageLevels(d.Info, frozen=True):
 
 
 class PageWay(d.Info, frozen=True):
-    """The way of a clip over the floor: the joint that goes it, whether turning counts, where it begins and the whole way, as matrices
-    of three rows of four; and the joint's inverse bind."""
+    """The way of a clip over the floor: the joint that goes it, whether turning counts, where it begins and the
+    whole way, as matrices of three rows of four; and the joint's inverse bind."""
 
     joint: int
     turns: bool
@@ -72,9 +75,9 @@ class PageWay(d.Info, frozen=True):
 
 
 class PageInfo(d.Info, frozen=True):
-    """A page's own data. `travels`: the graph tells how far characters go; `spacing`: metres between those of a crowd; `images`:
-    their types. `bones`: the colour of each joint in the view `skeleton`, None for those that are not drawn. `position_error`: how
-    far vertices may be off by how they are told, in metres."""
+    """A page's own data. `travels`: the graph tells how far characters go; `spacing`: metres between those of a
+    crowd; `images`: their types. `bones`: the colour of each joint in the view `skeleton`, None for those that
+    are not drawn. `position_error`: how far vertices may be off by how they are told, in metres."""
 
     hello: Hello
     character: d.CharacterInfo
