@@ -14,6 +14,7 @@ import numpy as np
 
 from marrow.kernels import catalogue, control_tables, pose_programs
 from marrow.kernels.control_chunks import MOST_EVENTS
+from marrow.kernels.control_weight_rules import RULE_REF
 from marrow.kernels.language.kernel import KERNELS, Kernel
 from marrow.kernels.language.types import ArrayKind
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS
@@ -190,7 +191,13 @@ def _constants() -> Iterator[str]:
         if isinstance(value, int) and not isinstance(value, bool) and name.isupper()
     }
     whole |= {f"WANT_{n}": getattr(pose_programs, n) for n in ("POSE", "MODEL", "PALETTE", "MORPHS")}
-    whole |= {"MOST_EVENTS": MOST_EVENTS, "MOST_TOLD": MOST_TOLD, "SECTIONS": SECTIONS, "HEADER": HEADER}
+    whole |= {
+        "RULE_REF": RULE_REF,
+        "MOST_EVENTS": MOST_EVENTS,
+        "MOST_TOLD": MOST_TOLD,
+        "SECTIONS": SECTIONS,
+        "HEADER": HEADER,
+    }
     for name, value in whole.items():
         yield f"#define MRW_{name} {value}"
     numbers = {
