@@ -105,7 +105,7 @@ class _Packer:
         self.writer.whole(differences(whole, order).T)
         if name in ("positions", "morph_positions"):
             self.error = max(self.error, 0.5 * float(np.sqrt(3.0)) * step)
-        return PackedArray(place, "grid", order, tuple(low.tolist()), step)
+        return PackedArray(place, "grid", order, low.tolist(), step)
 
     def _directions(self, values: Array, place: d.BufferInfo) -> PackedArray:
         self.writer.whole(differences(_octahedral(values[:, :3].astype(np.float64)), 1).T)

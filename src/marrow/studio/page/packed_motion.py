@@ -92,7 +92,8 @@ class _Clip:
             quaternion.conjugate(self.mean.T.astype(np.float64)), steady.transpose(0, 2, 1)
         )
         against *= np.where(against[..., 3:] < 0, -1.0, 1.0)
-        self.unit, self.wide = unit.tolist(), (against[..., 3] < LEAST_W).any(axis=0).tolist()
+        self.unit: list[bool] = unit.tolist()
+        self.wide: list[bool] = np.any(against[..., 3] < LEAST_W, axis=0).tolist()
         steps = self.steps[first : first + layout.J]
         self.small = np.rint(against[..., :3] / steps[:, None]).astype(np.int64)  # (F, J, 3)
         self.turned = (self.small != 0).any(axis=(0, 2)).tolist()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from marrow.studio import description as d
 from marrow.studio.protocol import Hello
 
@@ -20,7 +22,7 @@ class PackedArray(d.Info, frozen=True):
     place: d.BufferInfo
     kind: Literal["floats", "whole", "grid", "directions", "joints", "weights", "rows"]
     order: int = 0
-    low: tuple[float, ...] = ()
+    low: list[float] = msgspec.field(default_factory=list)
     step: float = 0.0
     of: int = -1
     index: int = -1
