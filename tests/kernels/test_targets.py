@@ -8,18 +8,13 @@ import pytest
 from marrow.kernels import build
 from marrow.kernels.language.extension import PYTHON, glue_code
 from marrow.kernels.language.machine import LEVELS
+from marrow.kernels.language.pool_code import pool_code
+from marrow.kernels.language.stack_probe import stack_probe
 from marrow.kernels.poses import to_model
 from marrow.kernels.targets import MODULE_TARGETS, TARGETS, target_here
+from platforms.binaries import inspect
 
-MAGIC = {
-    "linux-x86_64": (b"\x7fELF", 18, b"\x3e\x00"),
-    "linux-aarch64": (b"\x7fELF", 18, b"\xb7\x00"),
-    "windows-x86_64": (b"MZ", None, b"PE\0\0\x64\x86"),
-    "windows-arm64": (b"MZ", None, b"PE\0\0\x64\xaa"),
-    "macos-x86_64": (b"\xcf\xfa\xed\xfe", 4, b"\x07\x00\x00\x01"),
-    "macos-arm64": (b"\xcf\xfa\xed\xfe", 4, b"\x0c\x00\x00\x01"),
-}
-"""How a file of each begins, and what says which processor it is for, and where."""
+LOADED_WITH = {"linux": set(), "windows": {"python3.dll"}, "macos": {"/usr/lib/libSystem.B.dylib"}}
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +37,12 @@ def modules(tmp_path_factory):
 
 @pytest.mark.parametrize("name", MODULE_TARGETS)
 def test_a_module_is_for_its_machine_and_shows_only_its_init_function(modules, name):
-    data = modules[name][0].read_bytes()
-    begins, at, processor = MAGIC[name]
-    assert data.startswith(begins)
-    at = int.from_bytes(data[60:64], "little") if at is None else at
-    assert data[at : at + len(processor)] == processor
-    assert f"PyInit__{TARGETS[name].levels[0]}".encode() in data
+    target, module = TARGETS[name], inspect(modules[name][0].read_bytes())
+    assert module.target == name
+    assert module.exports == {f"PyInit__{target.levels[0]}"}
+    # Nothing but Python's stable ABI, of a library that its every version has.
+    assert module.imports <= {line.split()[0] for line in PYTHON["python3.dll"]} | {"memset"}
+    assert module.libraries == LOADED_WITH[target.system]
 
 
 @pytest.mark.parametrize("name", MODULE_TARGETS)
@@ -56,6 +51,35 @@ def test_the_same_objects_give_the_same_bytes_in_any_folder(modules, name, tmp_p
     again = tmp_path / file.name
     build.link(TARGETS[name], parts, again, imports=PYTHON)
     assert again.read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["windows-x86_64", "windows-arm64"])
+def test_windows_can_walk_the_stack_of_every_function(modules, name):
+    """Code and glue have tables for it (.pdata), and more than a page of stack is taken page by page."""
+    _, parts = modules[name]
+    assert all(b".pdata" in part for part in parts.values())
+    text = stack_probe(TARGETS[name].triple)
+    assert (b"___chkstk_ms" if name == "windows-x86_64" else b"__chkstk") in text
+
+
+@pytest.mark.parametrize(
+    ("triple", "long"), [("x86_64-pc-windows-gnu", "i32"), ("x86_64-unknown-linux-gnu", "i64")]
+)
+def test_a_thread_number_is_as_wide_as_a_long_of_c(triple, long):
+    text = pool_code([("kernel", 1)], triple, "@message")
+    assert f"declare {long} @PyThread_start_new_thread" in text
+    assert f"icmp eq {long} %id, -1" in text
+
+
+def test_what_cannot_be_linked_is_said_and_nothing_is_left(tmp_path):
+    with pytest.raises(SystemExit, match=r"linking _v3\.pyd for windows-x86_64 failed"):
+        build.link(TARGETS["windows-x86_64"], {"glue.o": b"no object"}, tmp_path / "_v3.pyd")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_target_that_is_not_known_is_said():
+    with pytest.raises(SystemExit, match="NAME one of linux-x86_64, linux-aarch64, windows-x86_64"):
+        build.main(["--target", "amiga", "--into", "x"])
 
 
 def test_kernels_become_webassembly_too():
