@@ -8,7 +8,7 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 .SILENT:
 
-.PHONY: demo test check unit bench fuzz players docs generated corpus clean install kernels samples wheels platforms
+.PHONY: demo test check unit bench fuzz players docs generated corpus clean install kernels samples wheels platforms site pyodide
 
 install: $(STAMP)
 
@@ -91,6 +91,12 @@ generated: install  ## write anew what is made from the sources and kept: pages,
 
 docs: install  ## benchmarks and pictures, from a run on this machine; GROUPS="motion ik" measures only these
 	$(PY) tools/docs/generate.py $(GROUPS)
+
+site: install  ## the documentation as a site, with pictures that move: build/site/index.html
+	PYTHONPATH=tools $(PY) -m website
+
+pyodide: install  ## the wheel for a browser's Python, run in Pyodide under Node
+	PYTHONPATH=tools $(PY) tools/check_pyodide.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

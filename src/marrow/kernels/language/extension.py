@@ -17,8 +17,9 @@ from typing import Any
 
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.machine import LEVELS, ProcessorLevel, target_machine
-from marrow.kernels.language.pool_code import pool_code
+from marrow.kernels.language.pool_code import buffer_length, pool_code
 from marrow.kernels.language.pool_text import TEXT
+from marrow.kernels.language.wasm_code import PROBE, TRIPLE, WASM_LEVELS, fused_multiply_add
 
 __all__ = ["PYTHON", "glue_code"]
 
@@ -30,7 +31,11 @@ _NEEDS = {
            (7, 1, 1 << 3 | 1 << 5 | 1 << 8 | 1 << 16 | 1 << 17 | 1 << 28 | 1 << 30 | 1 << 31), (0x80000001, 2, 1 << 5)),
 }  # fmt: skip
 _SAVED = {"v3": 0x6, "v4": 0xE6}
-_INSTRUCTIONS = {"v3": "AVX2 and FMA (x86-64-v3)", "v4": "AVX-512 (x86-64-v4)"}
+_INSTRUCTIONS = {
+    "v3": "AVX2 and FMA (x86-64-v3)",
+    "v4": "AVX-512 (x86-64-v4)",
+    "wasm": "a fused multiply-add (WebAssembly's relaxed SIMD)",
+}
 
 
 def glue_code(
@@ -40,6 +45,8 @@ def glue_code(
     from llvmlite import binding
 
     x86 = level.name in _NEEDS
+    if level.name in WASM_LEVELS:
+        triple = TRIPLE
     machine = target_machine(LEVELS["base"] if x86 else level, triple=triple)
     parsed = binding.parse_assembly(_Glue(name, list(kernels), level, sources).text(machine))
     parsed.verify()
@@ -51,6 +58,9 @@ class _Glue:
     def __init__(self, name: str, kernels: list[Kernel], level: ProcessorLevel, sources: str) -> None:
         self.name, self.kernels, self.level, self.sources = name, kernels, level, sources
         self.strings: list[str] = []
+        self.wasm = level.name in WASM_LEVELS
+        self.word = "i32" if self.wasm else "i64"
+        """The whole number that is as wide as an address."""
 
     def string(self, text: str) -> str:
         data = text.encode() + b"\0"
@@ -72,14 +82,18 @@ class _Glue:
         count = len(methods)
         table = f"@methods = internal global [{count} x %Method] [{', '.join(methods)}]"
         # PyModuleDef: the head (reference count, type, init, index, copy), then name, doc, size, methods and four slots.
+        w = self.word
         definition = (
-            "@definition = internal global { i64, ptr, ptr, i64, ptr, ptr, ptr, i64, ptr, ptr, ptr, ptr, ptr } "
-            f"{{ i64 1, ptr null, ptr null, i64 0, ptr null, ptr {self.string(self.name)}, ptr null, i64 -1, ptr @methods, "
+            f"@definition = internal global {{ {w}, ptr, ptr, {w}, ptr, ptr, ptr, {w}, ptr, ptr, ptr, ptr, ptr }} "
+            f"{{ {w} 1, ptr null, ptr null, {w} 0, ptr null, ptr {self.string(self.name)}, ptr null, {w} -1, ptr @methods, "
             "ptr null, ptr null, ptr null, ptr null }"
         )
         init = self._init()
         malformed = self.string("spread: these are no jobs of this module")
-        pool = pool_code([(k.name, max(k.size, 1)) for k in self.kernels], str(machine.triple), malformed)
+        sizes = [(k.name, max(k.size, 1)) for k in self.kernels]
+        pool = pool_code(sizes, str(machine.triple), malformed, self.word)
+        if self.level.name == "wasm":
+            pool += fused_multiply_add(strict=False) + PROBE
         parts = [
             f'target triple = "{machine.triple}"',
             f'target datalayout = "{machine.target_data}"',
@@ -98,8 +112,7 @@ define internal ptr @call.{kernel.name}(ptr %self, ptr %frame) {{
   %bad = icmp ne i32 %failed, 0
   br i1 %bad, label %fail, label %held
 held:
-  %place = getelementptr i8, ptr %view, i64 16
-  %bytes = load i64, ptr %place
+  {buffer_length(self.word)}
   %short = icmp ult i64 %bytes, {8 * max(kernel.size, 1)}
   br i1 %short, label %refuse, label %run
 refuse:
@@ -141,6 +154,9 @@ fail:
                 f"%saved = and i32 %low, {saved}",
                 f"%kept = icmp eq i32 %saved, {saved}",
             ]
+            supported = "%kept"
+        elif name == "wasm":
+            checks.append("%kept = call i1 @fused()")
             supported = "%kept"
         needs = self.string(f"{self.name} needs a processor with {_INSTRUCTIONS.get(name, name)}")
         values = []

@@ -379,8 +379,7 @@ define internal ptr @call.spread(ptr %self, ptr %jobs) {
   %bad = icmp ne i32 %failed, 0
   br i1 %bad, label %fail, label %held
 held:
-  %place = getelementptr i8, ptr %view, i64 16
-  %bytes = load i64, ptr %place
+  <<LENGTH>>
   %words = load ptr, ptr %view
   %there = icmp uge i64 %bytes, 8
   br i1 %there, label %count, label %refuse
