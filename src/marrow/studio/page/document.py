@@ -78,8 +78,7 @@ def _program() -> tuple[str, str, str, bytes]:
         licences = (STATIC / "licenses.txt").read_text(encoding="utf-8")
     except OSError:
         raise ValidationError(
-            "this installation has no page to export: it was built with MARROW_STUDIO=skip; "
-            "pip install --force-reinstall marrow-engine brings it"
+            "this installation has no page to export: it was built with MARROW_STUDIO=skip. Install it again without"
         ) from None
     if "</style" in style.lower():
         raise AssertionError("a style sheet ends its element")
