@@ -26,7 +26,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "Motion": ("graph.md", "constraints.md", "ik.md", "motion.md", "motion_pairs.md", "lod.md"),
     "Seeing": ("studio.md", "export_page.md", "rendering.md", "gpu.md"),
     "Data": ("dataset.md", "torch.md"),
-    "Files": ("gltf.md", "vrm.md", "bvh-usd.md", "spaces.md"),
+    "Files": ("gltf.md", "vrm.md", "fbx.md", "bvh-usd.md", "spaces.md"),
     "Engine": (
         "design.md",
         "engine.md",

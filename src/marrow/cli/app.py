@@ -59,7 +59,7 @@ _COMMANDS = {
         "marrow mend hero.fbx hero.glb\nmarrow mend hero.glb mended.glb --skip facing unused-joints",
     ),
     "convert": (
-        "Convert a character to .glb, .gltf, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow.",
+        "Convert a character to .glb, .gltf, .fbx, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow.",
         "marrow convert hero.fbx hero.glb --clips-from walk.fbx run.fbx\n"
         "marrow convert hero.glb walk.bvh --clip Walk --rate 30",
     ),

@@ -9,12 +9,13 @@
       this.frame.hidden = true;
       document.body.append(this.frame);
       const inside = this.frame.contentWindow;
+      const own = new URL(address, location.href);
       const load = (script) =>
         new Promise((done, failed) => {
           const element = inside.document.createElement("script");
           element.onload = done;
           element.onerror = failed;
-          element.src = script;
+          element.src = new URL(script, own);
           inside.document.body.append(element);
         });
       inside.postMessage = (data) => {
@@ -24,7 +25,7 @@
       };
       inside.importScripts = (...scripts) =>
         scripts.reduce((before, script) => before.then(() => load(script)), Promise.resolve());
-      load(new URL(address, location.href)).then(() => {
+      load(own).then(() => {
         this.waiting.forEach((data) => this.tell(data));
         this.waiting = null;
       });

@@ -121,7 +121,13 @@ def _first_state(
     session.put(actor)
     count = max(1, min(count, most_instances(actor.character)))
     known = {**session.parameters, **{n: v for n, v in parameters.items() if n in session.parameters}}
-    state = msgspec.structs.replace(session.state(), count=count, parameters=known, spread=count > 1)
+    state = msgspec.structs.replace(
+        session.state(),
+        count=count,
+        parameters=known,
+        spread=count > 1,
+        springs=[],  # set by a server only
+    )
     if clip is not None and actor.graph is None:
         duration = actor.character.clips[clip].duration
         state = msgspec.structs.replace(
