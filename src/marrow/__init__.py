@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     )
     from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
-    from marrow.runtime import bake_runtime
+    from marrow.runtime import BakedRuntime, bake_runtime
     from marrow.scene import Actor, Camera, DirectionalLight, Environment, PointLight, Scene, SpotLight
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import ExportedPage, StudioView, export_page, view
@@ -119,6 +119,7 @@ _LATE = {
     "ExportedPage": "marrow.studio",
     "StudioView": "marrow.studio",
     "additive": "marrow.animation.additive",
+    "BakedRuntime": "marrow.runtime",
     "bake_runtime": "marrow.runtime",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
@@ -149,6 +150,7 @@ _LATE = {
 __all__ = [
     "Actor",
     "Animator",
+    "BakedRuntime",
     "BoneMap",
     "Bounds",
     "Camera",

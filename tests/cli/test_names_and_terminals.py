@@ -197,6 +197,12 @@ graph check odd.json hero.glb
 graph check graph.json walk.bvh
 graph show graph.json
 graph show graph.json --svg graph.svg
+export hero.glb -o hero.html --clip EVIL
+export hero.glb -o hero.html --graph bad.json
+export hero.glb -o missing/hero.html
+bake-runtime hero.glb -o hero.mrt -f
+bake-runtime hero.glb --graph odd.json -o hero.mrt -f
+bake-runtime hero.glb --graph bad.json -o hero.mrt -f
 cache info
 cache info --json
 cache clear

@@ -126,6 +126,8 @@ graph check NAME.json
 view NAME.xyz
 render NAME.glb -o NAME.png --clip none
 sheet NAME.glb -o NAME.png --clip none
+bake-runtime NAME.glb -o NAME.mrt
+export NAME.glb -o NAME.html --clip none
 """.strip().splitlines()
 
 

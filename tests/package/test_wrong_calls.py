@@ -153,12 +153,18 @@ def called(function, arguments):
     )
 
 
-@pytest.mark.parametrize("function", [mw.load, mw.save], ids=["load", "save"])
+FILES = [mw.load, mw.save, mw.bake_runtime]
+
+
+@pytest.mark.parametrize("function", FILES, ids=["load", "save", "bake_runtime"])
 def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path):
     mw.save(WHOLE, tmp_path / "hero.glb")
     if function is mw.load:
         good = {"path": tmp_path / "hero.glb", "scale": None, "clips": (), "influences": None}
         good |= {"rate": None, "motion": None, "up": None, "allow_outside": False, "cache": False}
+    elif function is mw.bake_runtime:
+        good = {"character": WHOLE, "graph": None, "path": tmp_path / "hero.mrt"}
+        good |= {"skins": False, "springs": True, "constraints": True}
     else:
         good = {"character": WHOLE, "path": tmp_path / "other.glb"}
     wrongly(function, good)
@@ -187,6 +193,8 @@ def test_the_whole_surface_is_called():
     """A new public name needs a case above. Graphs, motion, files, pictures and the studio have such tests of
     their own."""
     elsewhere = {
+        "bake_runtime",
+        "export_page",  # tests/studio/test_packed_pages.py
         "Animator",
         "Graph",
         "Events",
@@ -222,7 +230,7 @@ def test_the_whole_surface_is_called():
     }  # tests/pictures/test_wrong_pictures.py
     elsewhere |= {"window", *mw.windows.__all__}  # tests/windows/test_wrong_windows.py
     elsewhere |= {"save_graph", "view", "graph", "errors", "samples", "__version__", "MarrowError"}
-    returned = {"Bounds", "InfluenceLimit", "Palette", "ResamplingError", "SampledClip", "Surface"}
+    returned = {"BakedRuntime", "Bounds", "ExportedPage", "InfluenceLimit", "Palette", "ResamplingError", "SampledClip", "Surface"}
     missing = {n for n in mw.__all__ if getattr(mw, n) not in CALLS} - elsewhere - returned
     assert not missing
     for noun in (mw.Skeleton, mw.Pose, mw.Mesh, mw.Clip, mw.Character, mw.MorphTarget, mw.SampledClip):

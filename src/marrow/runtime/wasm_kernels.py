@@ -2,10 +2,9 @@
 
 In WebAssembly it is the same text, with fused multiply-adds as WebAssembly has them.
 
-LLVM does not make `relaxed_madd` of `llvm.fma`: vectors of 16 are cut into four, and the instruction is called by its
-name. An engine may answer with a sum that is rounded twice: a page looks once (`mrw_is_fused`), and takes the strict
-module,
-whose multiply-adds are exact arithmetic and much slower (`wasm_strict`)."""
+LLVM does not make `relaxed_madd` of `llvm.fma`: `marrow.kernels.language.wasm_code` calls it by its name. An engine may answer
+with a sum that is rounded twice: a page looks once (`mrw_is_fused`), and takes the strict module, whose multiply-adds are
+exact arithmetic and much slower (`wasm_strict`)."""
 
 from __future__ import annotations
 
@@ -13,13 +12,13 @@ import re
 from typing import Any
 
 from marrow.kernels.language.machine import LEVELS, ProcessorLevel, object_code, target_machine
+from marrow.kernels.language.wasm_code import lowered
 from marrow.kernels.targets import BuildTarget
 from marrow.runtime.layout import runtime_kernels
 
 __all__ = ["FEATURES", "library_object", "wasm_object"]
 
 FEATURES = ("simd128", "bulk-memory", "nontrapping-fptoint", "sign-ext", "relaxed-simd")
-MADD = "@llvm.wasm.relaxed.madd.v4f32"
 TRIPLE = "wasm32-unknown-unknown"
 
 
@@ -49,51 +48,7 @@ def wasm_object() -> bytes:
     """Object code of the kernels for WebAssembly, with relaxed SIMD."""
     features = ",".join(f"+{name}" for name in FEATURES)
     machine = target_machine(ProcessorLevel("wasm", "generic", features), triple=TRIPLE)
-    text, _ = written_kernels(machine)
-    found = sorted(set(re.findall(r'@"?(llvm\.(?:fma|fmuladd)\.[\w.]+)"?', text)))
-    helpers = []
-    for name in found:
-        width = re.fullmatch(r"llvm\.fma\.v(\d+)f32", name)
-        if width is None and name != "llvm.fma.f32":
-            raise ValueError(f"{name} has no form in WebAssembly yet")
-        lanes = int(width[1]) if width else 1
-        text = re.sub(rf'^declare [^\n]*@"?{re.escape(name)}"?\([^\n]*\n', "", text, flags=re.M)
-        text = re.sub(rf'@"?{re.escape(name)}"?(?=\()', f"@fma{lanes}", text)
-        helpers.append(_cut(lanes))
-    if helpers:
-        helpers.append(f"declare <4 x float> {MADD}(<4 x float>, <4 x float>, <4 x float>)")
-    return object_code(text + "\n" + "\n".join(helpers) + "\n", machine)
-
-
-def _cut(lanes: int) -> str:
-    """A multiply-add of many lanes (or one), in parts of four."""
-    kind = f"<{lanes} x float>" if lanes > 1 else "float"
-    lines = [f"define internal {kind} @fma{lanes}({kind} %x, {kind} %y, {kind} %z) alwaysinline {{"]
-    if lanes == 1:
-        for v in "xyz":
-            lines.append(f"  %{v}0 = insertelement <4 x float> zeroinitializer, float %{v}, i32 0")
-        lines.append(f"  %r = call <4 x float> {MADD}(<4 x float> %x0, <4 x float> %y0, <4 x float> %z0)")
-        return "\n".join([*lines, "  %o = extractelement <4 x float> %r, i32 0", "  ret float %o", "}"])
-    if lanes % 4 or lanes & lanes - 1:
-        raise ValueError(f"{lanes} lanes are not cut into four")
-    parts = []
-    for k in range(lanes // 4):
-        places = ", ".join(f"i32 {4 * k + j}" for j in range(4))
-        for v in "xyz":
-            lines.append(f"  %{v}{k} = shufflevector {kind} %{v}, {kind} poison, <4 x i32> <{places}>")
-        lines.append(
-            f"  %r{k} = call <4 x float> {MADD}(<4 x float> %x{k}, <4 x float> %y{k}, <4 x float> %z{k})"
-        )
-        parts.append(f"%r{k}")
-    size, number = 4, 0
-    while len(parts) > 1:
-        joined = []
-        for a, b in zip(parts[::2], parts[1::2]):
-            places = ", ".join(f"i32 {j}" for j in range(2 * size))
-            lines.append(
-                f"  %j{number} = shufflevector <{size} x float> {a}, <{size} x float> {b}, <{2 * size} x i32> <{places}>"
-            )
-            joined.append(f"%j{number}")
-            number += 1
-        parts, size = joined, 2 * size
-    return "\n".join([*lines, f"  ret {kind} {parts[0]}", "}"])
+    text = lowered(written_kernels(machine)[0], strict=False)
+    if others := re.findall(r"llvm\.(?:fma|fmuladd)\.[\w.]+", text):
+        raise ValueError(f"{others[0]} has no form in WebAssembly yet")
+    return object_code(text, machine)
