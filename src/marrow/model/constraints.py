@@ -83,15 +83,15 @@ class Constraint(
         """Whether it looks at joints in model space: then it depends on what is above them too."""
         return True
 
+    def names(self) -> tuple[JointName, ...]:
+        """All joints it names."""
+        between = (getattr(self, "mid", None), getattr(self, "tip", None))
+        return (*self.moves(), *self.reads(), *(n for n in between if n is not None))
+
     def known_in(self, skeleton: Skeleton) -> bool:
         """Whether a skeleton has the joints it names."""
-        names = (
-            *self.moves(),
-            *self.reads(),
-            *(n for n in (getattr(self, "mid", None), getattr(self, "tip", None)) if n is not None),
-        )
         J = len(skeleton)
-        return all(name in skeleton if isinstance(name, str) else 0 <= name < J for name in names)
+        return all(name in skeleton if isinstance(name, str) else 0 <= name < J for name in self.names())
 
     def renumbered(self, new: Any) -> Self:
         """For joints in another order: joint j, where it goes by its number, is `new[j]`."""
@@ -106,6 +106,10 @@ class Constraint(
 
     def check(self, where: str) -> None:
         """Refuses what makes no sense whatever the skeleton; the error begins with `where`."""
+        try:
+            msgspec.convert(msgspec.to_builtins(self, enc_hook=_plain), type(self))
+        except (msgspec.ValidationError, TypeError) as error:
+            raise ValidationError(f"{where}: {error}") from None
         weight = self.weight
         if not isinstance(weight, str) and not 0 <= weight <= 1:
             raise ValidationError(f"{where}.weight: expected a number from 0 to 1, got {weight}")
@@ -413,6 +417,13 @@ def constraint_from_data(data: Any, where: str) -> Constraint:
         raise ValidationError(f"{where}: {error}") from None
     made.check(where)
     return made
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"expected names and numbers, got {type(value).__name__}")
 
 
 def _numbers(value: Any) -> Iterator[float]:
