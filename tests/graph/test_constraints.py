@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import marrow as mw
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.graph import (
     AimAt,
     ClipNode,
@@ -18,11 +18,14 @@ from marrow.graph import (
     Graph,
     KeepDistance,
     Parameter,
+    PoleTo,
     PoseNode,
+    ReachChain,
     load_graph,
     save_graph,
     twist_chain,
 )
+from marrow.graph.constrained_poses import constrained_poses
 from marrow.io.vrm_constraints import constraints_from_vrm
 from marrow.math import quaternion
 
@@ -339,3 +342,29 @@ def test_the_studio_lists_constraints_with_their_weights():
         ("AimAt", ["head"], ["mark"], "0.5"),
         ("DriveChannel", ["morph.brow"], ["hand"], "1"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (CopyTransform("head", "hand_l", space="world"), r"constraints\[0\]: .*'world' - at `\$\.space`"),
+        (CopyTransform("head", ["hand_l", "hand_r"]), r"constraints\[0\]: .*\$\.sources"),
+        (CopyTransform("head", "hand_l", ("rotations",)), r"constraints\[0\]: .*'rotations'"),
+        (ReachChain(("neck_01", "head"), "hand_l", method="jacobian"), r"'jacobian' - at `\$\.method`"),
+        (AimAt("head", "hand_left"), r"joint \(used by Character.constraints\[0\]\) called 'hand_left'; did you mean"),
+        (PoleTo("thigh_l", "calf_l", "feet", target=(0.0, 0.0, 1.0)), r"called 'feet'"),
+        (AimAt("spine_01", "head"), r"in a circle: spine_01 -> head \(below it\) -> spine_01"),
+    ],
+)
+def test_words_that_are_none_are_refused_where_a_character_gets_them(made, words):
+    """Fields are checked like those of files: a misspelt space would be taken for another one."""
+    with pytest.raises(MarrowError, match=words):
+        mw.samples.mannequin().replace(constraints=(made,))
+
+
+def test_numbers_of_numpy_are_numbers():
+    at = np.array([1.0, 2.0, 3.0], np.float32)
+    hero = mw.samples.mannequin().replace(
+        constraints=(AimAt("head", target=tuple(at), weight=np.float64(0.5)),)
+    )
+    assert np.isfinite(constrained_poses(hero, hero.skeleton.rest).rotation).all()
