@@ -320,7 +320,8 @@ class KeepDistance(Constraint, frozen=True):
 
 class SplineChain(Constraint, frozen=True):
     """Lays a chain of `joints`, each the child of the one before, along the curve through some other joints
-    (Catmull-Rom): each at the share of the curve that it has of the chain's length at rest, pointing at the next."""
+    (Catmull-Rom): each at the share of the curve that it has of the chain's length at rest, pointing at the next. The
+    way is measured from joint to joint of those it goes through, however far apart they are."""
 
     joints: tuple[JointName, ...]
     through: tuple[JointName, ...]
@@ -393,7 +394,8 @@ def twist_chain(
     weight: float | str = 1.0,
 ) -> tuple[CopyTransform, ...]:
     """Spreads the twist of `source` about an axis over `joints`: each takes its share, evenly rising from the first
-    to the last where none are given. A negative share takes it back (twist correction)."""
+    to the last where none are given. A negative share takes it back (twist correction). The axis is the one along the
+    bone, in the frame of the source's parent: where the source lies from there at rest."""
     given = [(k + 1) / len(joints) for k in range(len(joints))] if shares is None else list(shares)
     if len(given) != len(joints):
         raise ValidationError(f"twist_chain.shares: expected {len(joints)} numbers, got {len(given)}")
