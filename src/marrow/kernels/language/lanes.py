@@ -40,6 +40,30 @@ class Formulas:
     select: Callable[..., Any]
     shuffle: Callable[..., Any]
 
+    # Whole numbers of 32 bits, a lane each, wrap around; `+ - * & |` and shifts by the low five bits of a count, `>>` without
+    # sign, `down(n)` with it.
+    lane: Callable[..., Any]
+    """`lane(i)`: the lanes' own numbers, 0 to 15; `i` is what the block is called with."""
+    wholes: Callable[..., Any]
+    """`wholes(offset)`: one whole number in every lane."""
+    bits: Callable[..., Any]
+    """`bits(words, offset, at, width)`: the `width` bits (25 at most) from bit `at` on, counted in lanes from the word at `offset` of
+    an int32 array on."""
+    ones: Callable[..., Any]
+    """How many bits are set."""
+    number: Callable[..., Any]
+    """Whole numbers as floats, rounded to the nearest."""
+    as_float: Callable[..., Any]
+    """The floats whose bits these are."""
+    sums: Callable[..., Any]
+    """`sums(i, size_of)`: `size_of(lanes)` gives some whole numbers of lanes; of each their sum in the lanes before, and in all 16."""
+    half: Callable[..., Any]
+    """`half(words, offset, number)`: one of the numbers of 16 bits from the word at `offset` on, as an offset."""
+    any: Callable[..., Any]
+    """`any(offset)`: 1 where an offset is not zero."""
+    group: Callable[..., Any]
+    """`group(i)`: a sixteenth of an offset, rounded down."""
+
     def row(self, offset: Any, number: int, stride: Any) -> Any:
         """`offset + number * stride`, for a stride known only at run time."""
         return self.plus(offset, self.times(stride, number)) if number else offset

@@ -11,13 +11,20 @@ from typing import Any
 import numpy as np
 
 from marrow.kernels.language.lanes import block
+from marrow.kernels.operations.adding import STRAIGHT, add_rotation
+from marrow.kernels.operations.packed_lanes import (
+    add_packed,
+    add_packed_apart,
+    add_packed_morphs,
+    put_packed,
+    put_packed_apart,
+    put_packed_morphs,
+)
 from marrow.kernels.operations.record import Operation, ReferenceWorld, Rows, row_size
+from marrow.kernels.packed_layout import SEGMENTS
 from marrow.math import quaternion
 
 __all__ = ["ACCUMULATE", "MERGE", "SAMPLE", "SCALE", "summed"]
-
-STRAIGHT = (0, 1, 2, 7, 8, 9)
-"""Rows that are mixed number by number: translation and scale."""
 
 
 def emit_sample(first: bool, e: Any, i: Any, Jp: Any, bank: Any, a: Any, b: Any, t: Any, w: Any, stack: Any, top: Any) -> None:  # fmt: skip
@@ -36,19 +43,6 @@ def emit_sample(first: bool, e: Any, i: Any, Jp: Any, bank: Any, a: Any, b: Any,
     add_rotation(
         e, first, [between(3 + c) for c in range(4)], w, stack, [e.plus(top, row(3 + c)) for c in range(4)]
     )
-
-
-def add_rotation(e: Any, first: bool, q: list[Any], w: Any, stack: Any, at: list[Any]) -> None:
-    """Puts `w` of a rotation on the stack, or adds it to what is there."""
-    scale = w * e.inverse_length(e.dot(q, q))
-    if first:
-        for c in range(4):
-            e.store(stack, at[c], scale * q[c])
-        return
-    present = [e.load(stack, x) for x in at]
-    scale = e.select(e.dot(present, q).compare("<", 0.0), -scale, scale)
-    for c in range(4):
-        e.store(stack, at[c], e.fma(scale, q[c], present[c]))
 
 
 def emit_sample_morphs(
@@ -96,13 +90,44 @@ def frame_at(work, clip, time):
     return a, a + row_size(work) if frames > 1 else a, u - f
 
 
+def packed_at(work, clip, time):
+    """Of a packed clip: where it begins, its base pose in the bank, the segment and the number in it of the frames around a time, and how far
+    it is from the first to the second."""
+    frames, record = work.clip_frames[clip], work.clip_packed[clip]
+    u = time * work.clip_rate[clip]
+    u = min(u, frames - 1.0) if u > 0.0 else 0.0
+    f = min(int(u), max(frames - 2, 0))
+    g = f + 1 if frames > 1 else f
+    table = record + work.packed[record + SEGMENTS]
+    a, b = record + work.packed[table + (f >> 4)], record + work.packed[table + (g >> 4)]
+    return record, work.clip_start[clip], a, f & 15, b, g & 15, u - f
+
+
 def run_sample(work, n, top, argument, time, weight):
+    if work.clip_packed[argument] >= 0:
+        r, o, a, k, b, l, t = packed_at(work, argument, time)
+        Jp, packed, bank, stack = work.Jp, work.packed, work.bank, work.stack
+        if a == b:
+            put_packed.each(0, work.lanes, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
+        else:
+            put_packed_apart.each(0, work.lanes, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
+        put_packed_morphs.each(0, work.Mp, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
+        return
     a, b, t = frame_at(work, argument, time)
     put_sample.each(0, work.lanes, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
     put_morphs.each(10 * work.Jp, row_size(work), 16, work.bank, a, b, t, weight, work.stack, top)
 
 
 def run_accumulate(work, n, top, argument, time, weight):
+    if work.clip_packed[argument] >= 0:
+        r, o, a, k, b, l, t = packed_at(work, argument, time)
+        Jp, packed, bank, stack = work.Jp, work.packed, work.bank, work.stack
+        if a == b:
+            add_packed.each(0, work.lanes, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
+        else:
+            add_packed_apart.each(0, work.lanes, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
+        add_packed_morphs.each(0, work.Mp, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
+        return
     a, b, t = frame_at(work, argument, time)
     add_sample.each(0, work.lanes, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
     add_morphs.each(10 * work.Jp, row_size(work), 16, work.bank, a, b, t, weight, work.stack, top)
