@@ -13,7 +13,7 @@ from marrow.animation.packed import base_row, unpacked_rows
 from marrow.animation.packed_tracks import TrackPlan, plan_tracks, step_code, write_record
 from marrow.animation.skin_reach import joint_limits, joint_radii, morph_reach
 from marrow.errors import ValidationError
-from marrow.kernels.packed_layout import SEGMENT, STEP_ONE, step_of
+from marrow.kernels.packed_layout import STEP_ONE, step_of
 from marrow.kernels.packing_steps import StepWork, choose_numbers, tune_steps
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.kernels.skin_errors import skin_errors
@@ -28,8 +28,8 @@ SURE = 0.995
 """The part of the limit that errors may take where they are looked at, so that none between is larger."""
 SHARES = np.array([0.0, 0.25, 0.5, 0.75])
 CLOSELY = np.arange(32) / 32
-TUNED = 6
-"""Segments that steps are tuned on."""
+TUNED, PIECE = 6, 16
+"""How many pieces of a clip steps are tuned on, and the frames of one."""
 MORPH_SHARE = 0.1
 """The part of the limit that is left to morphs, where a clip has some."""
 SIZES = np.array([step_of(code) for code in range(256)])
@@ -73,7 +73,8 @@ def compressed(
     plan = plan_tracks(skeleton, rows, base_row(skeleton, clip.additive), limits, morph_reach(skeleton, character))
     share = 1.0 - (MORPH_SHARE if plan.morphs.any() else 0.0)
     body = _body(clip, rows, joint_radii(skeleton, character), limits * share)
-    motion = _packed(clip, rows, layout, plan, body, sampled.rate)
+    packer = _Packer(clip, rows, layout, plan, body, sampled.rate)
+    motion = min((packer.pack(length) for length in (16, 32)), key=lambda packed: packed.nbytes)
     resampling = 0.0 if clip.packed is not None else _resampling_error(clip, sampled)
     motion = replace(motion, limit=float(limits.min()), resampling_error=resampling)
     return replace(clip, tracks=PackedTracks(motion, skeleton), duration=clip.duration)
@@ -117,46 +118,65 @@ def _reaches(plan: TrackPlan, body: _Body, rows: Array) -> tuple[Array, Array]:
     return lever, least
 
 
-def _packed(clip: Clip, rows: Array, layout: PoseLayout, plan: TrackPlan, body: _Body, rate: float) -> PackedMotion:
-    skeleton, T, J = clip.skeleton, len(rows), layout.J
-    lever, least = _reaches(plan, body, rows)
-    code = np.empty((J, 3), np.int32)
-    unit = np.where(body.unit > 0, body.unit, 1.0)
-    code[:, 0] = [step_code(x) for x in 0.5 * least / unit]
-    code[:, 1] = [step_code(x) for x in 0.2 / np.maximum(lever, 1e-9)]
-    code[:, 2] = [step_code(x) for x in 0.1 / np.maximum(lever, 1e-9)]
-    segments = -(-T // SEGMENT)
-    children = [np.flatnonzero(body.parents == j) for j in range(J)]
-    starts = np.concatenate([[0], np.cumsum([len(c) for c in children])]).astype(np.int32)
-    sample = np.unique(np.linspace(0, segments - 1, min(TUNED, segments)).round().astype(int))
-    tuned = np.concatenate([np.arange(16 * s, min(16 * s + 16, T)) for s in sample])
-    plan.mark_long_ways(rows, layout, SIZES[code[:, 0]])
-    work = StepWork(
-        rows=rows.reshape(-1), parents=body.parents, children=np.concatenate([*children, []]).astype(np.int32), child_start=starts,
-        column=plan.column.reshape(-1), code=code.reshape(-1), sizes=SIZES, exact=plan.exact, base=plan.base.reshape(-1),
-        unit=body.unit, own_unit=body.own_unit, radius=body.radius, limit=SURE * body.limit, frames=tuned.astype(np.int64),
-        scale=np.ones(len(tuned)), true=np.zeros(7 * J * len(tuned)), decoded=np.zeros(7 * J * len(tuned)),
-        numbers=np.zeros(max(T * plan.columns, 1), np.int32), codes=np.zeros(segments, np.int32), size=layout.size, Jp=layout.joints,
-        columns=plan.columns,
-    )  # fmt: skip
-    if plan.columns:
-        tune_steps(work, 8, 2)
-    one = work._replace(
-        frames=np.zeros(16, np.int64), scale=np.ones(16), true=np.zeros(7 * J * 16), decoded=np.zeros(7 * J * 16)
-    )
-    if plan.columns:
-        choose_numbers(one, 0, segments, T, LOWEST, HIGHEST, 0)
-    for _ in range(12):
-        plan.keep_morphs(rows, layout, one.numbers, one.codes, SIZES)
-        words = write_record(plan, layout, rows, one.numbers, one.codes, code, SIZES)
-        motion = PackedMotion(words, T, J, layout.M, rate, clip.additive)
-        ratio, metres = _errors(rows, unpacked_rows(motion, skeleton), body, layout)
-        if float(ratio.max()) <= 1.0:
-            return replace(motion, error=float(metres.max()))
-        _refine(one, ratio, T)
-    raise ValidationError(
-        f"compressed: {clip!r} cannot be packed to {float(body.limit.min()):.3g} m; allow it a larger error, or keep its frames"
-    )
+class _Packer:
+    """Packs the frames of one clip, with segments of any length."""
+
+    def __init__(self, clip: Clip, rows: Array, layout: PoseLayout, plan: TrackPlan, body: _Body, rate: float) -> None:
+        self.clip, self.rows, self.layout, self.plan, self.body, self.rate = clip, rows, layout, plan, body, rate
+        T, J = len(rows), layout.J
+        lever, least = _reaches(plan, body, rows)
+        self.steps = np.empty((J, 3), np.int32)
+        unit = np.where(body.unit > 0, body.unit, 1.0)
+        for kind, sizes in enumerate((0.5 * least / unit, 0.2 / np.maximum(lever, 1e-9), 0.1 / np.maximum(lever, 1e-9))):
+            self.steps[:, kind] = [step_code(x) for x in sizes]
+        children = [np.flatnonzero(body.parents == j) for j in range(J)]
+        plan.mark_long_ways(rows, layout, SIZES[self.steps[:, 0]])
+        self.work = StepWork(
+            rows=rows.reshape(-1), parents=body.parents, children=np.concatenate([*children, []]).astype(np.int32),
+            child_start=np.concatenate([[0], np.cumsum([len(c) for c in children])]).astype(np.int32),
+            column=plan.column.reshape(-1), code=self.steps.reshape(-1), sizes=SIZES, exact=plan.exact, base=plan.base.reshape(-1),
+            unit=body.unit, own_unit=body.own_unit, radius=body.radius, limit=SURE * body.limit, frames=np.zeros(0, np.int64),
+            scale=np.zeros(0), true=np.zeros(0), decoded=np.zeros(0), numbers=np.zeros(max(T * plan.columns, 1), np.int32),
+            codes=np.zeros(0, np.int32), size=layout.size, Jp=layout.joints, columns=plan.columns, length=16,
+        )  # fmt: skip
+        if plan.columns:
+            self._tune()
+
+    def _room(self, frames: Array, **changes: Any) -> StepWork:
+        """What kernels work with, for so many frames at once."""
+        count = 7 * self.layout.J * len(frames)
+        return self.work._replace(
+            frames=frames, scale=np.ones(len(frames)), true=np.zeros(count), decoded=np.zeros(count), **changes
+        )
+
+    def _tune(self) -> None:
+        """Coarser steps, tried on a few places of the clip."""
+        T = len(self.rows)
+        pieces = -(-T // PIECE)
+        chosen = np.unique(np.linspace(0, pieces - 1, min(TUNED, pieces)).round().astype(int))
+        frames = np.concatenate([np.arange(PIECE * s, min(PIECE * s + PIECE, T)) for s in chosen])
+        tune_steps(self._room(frames.astype(np.int64)), 8, 2)
+
+    def pack(self, length: int) -> PackedMotion:
+        """The motion in segments of so many frames."""
+        rows, plan, layout, T = self.rows, self.plan, self.layout, len(self.rows)
+        segments = -(-T // length)
+        codes = np.full(segments, STEP_ONE, np.int32)
+        work = self._room(np.zeros(length, np.int64), codes=codes, length=length)
+        if plan.columns:
+            choose_numbers(work, 0, segments, T, LOWEST, HIGHEST, 0)
+        for _ in range(12):
+            plan.keep_morphs(rows, layout, work.numbers, codes, SIZES, length)
+            words = write_record(plan, layout, rows, work.numbers, codes, self.steps, SIZES, length)
+            motion = PackedMotion(words, T, layout.J, layout.M, self.rate, self.clip.additive)
+            ratio, metres = _errors(rows, unpacked_rows(motion, self.clip.skeleton), self.body, layout)
+            if float(ratio.max()) <= 1.0:
+                return replace(motion, error=float(metres.max()))
+            _refine(work, ratio, T)
+        raise ValidationError(
+            f"compressed: {self.clip!r} cannot be packed to {float(self.body.limit.min()):.3g} m; allow it a larger error, or keep "
+            "its frames"
+        )
 
 
 def _errors(rows: Array, mine: Array, body: _Body, layout: PoseLayout) -> tuple[Array, Array]:
@@ -181,9 +201,7 @@ def _errors(rows: Array, mine: Array, body: _Body, layout: PoseLayout) -> tuple[
 
 def _refine(work: StepWork, ratio: Array, frames: int) -> None:
     """Finer scales where errors between frames are too large."""
-    for f in np.flatnonzero(ratio > 1.0).tolist():
-        for s in {f >> 4, min(f + 1, frames - 1) >> 4}:
-            work.codes[s] |= 1 << 16
-    for s in np.flatnonzero(work.codes >> 16).tolist():
-        work.codes[s] = max((work.codes[s] & 255) - 2, 0)
+    wrong = np.flatnonzero(ratio > 1.0)
+    for s in np.unique(np.concatenate([wrong, np.minimum(wrong + 1, frames - 1)]) // work.length).tolist():
+        work.codes[s] = max(work.codes[s] - 2, 0)
         choose_numbers(work, s, s + 1, frames, 0, 0, 1)

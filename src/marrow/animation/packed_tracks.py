@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.kernels.packed_layout import FLOAT_WIDTH, HEAD, NO_BLOCK, OWN_BITS, SEGMENT, WIDEST
-from marrow.kernels.packing import FIT, fit_segments, least_squares, write_segments
-from marrow.kernels.pose_layout import PoseLayout, padded
+from marrow.kernels.packed_layout import EMPTY, HEAD, NO_BLOCK, OWN_BITS, SPARE, WIDEST
+from marrow.kernels.packing import CHANNEL, fit_segments, least_squares, write_segments
+from marrow.kernels.pose_layout import PoseLayout
 from marrow.math import quaternion
 from marrow.model.skeleton import Skeleton
 
@@ -65,10 +65,12 @@ class TrackPlan:
                 far = np.abs(place[:, :, j] - self.base[j, :3]).max()
                 self.exact[j] = far / steps[j] > 2.0 ** (WIDEST - 8)
 
-    def keep_morphs(self, rows: Array, layout: PoseLayout, numbers: Array, codes: Array, sizes: Array) -> None:
+    def keep_morphs(
+        self, rows: Array, layout: PoseLayout, numbers: Array, codes: Array, sizes: Array, length: int
+    ) -> None:
         """The numbers of morph weights."""
         table = numbers.reshape(len(rows), -1) if self.columns else numbers
-        scale = sizes[codes][np.arange(len(rows)) // SEGMENT]
+        scale = sizes[codes][np.arange(len(rows)) // length]
         for m in np.flatnonzero(self.morphs).tolist():
             away = rows[:, 10 * layout.joints + m].astype(np.float64) - self.morph_base[m]
             table[:, self.morphs_column[m]] = np.floor(away / (sizes[self.morph_code[m]] * scale) + 0.5)
@@ -142,13 +144,16 @@ def plan_tracks(skeleton: Skeleton, rows: Array, base: Array, limits: Array, rea
         np.full((J, 9), -1, np.int32), start, own, np.zeros(J, np.int32), np.full(M, -1, np.int32), rest, morph_own, codes, 0
     )
     for _, _, members in _cells(layout):
-        for target, components in members:
-            for where in components:
-                if where[0] == "joint" and moves[target, where[1]]:
-                    plan.column[target, where[1]] = plan.columns
-                    plan.columns += 1
-                elif where[0] == "morph" and morph_moves[target]:
-                    plan.morphs_column[target] = plan.columns
+        for c in range(3):
+            for target, components in members:
+                if c >= len(components):
+                    continue
+                where, at = components[c]
+                if moves[target, at] if where == "joint" else morph_moves[target]:
+                    if where == "joint":
+                        plan.column[target, at] = plan.columns
+                    else:
+                        plan.morphs_column[target] = plan.columns
                     plan.columns += 1
     return plan
 
@@ -165,110 +170,121 @@ def _cells(layout: PoseLayout) -> list[tuple[int, int, list[tuple[int, list[tupl
     return out
 
 
-def write_record(
-    plan: TrackPlan, layout: PoseLayout, rows: Array, numbers: Array, codes: Array, steps: Array, sizes: Array
-) -> Array:
-    """The record of a clip, from its numbers `(T, columns)`, the scales of its segments and the steps `(J, 3)` of its tracks."""
-    T, columns, segments = len(rows), plan.columns, -(-len(rows) // SEGMENT)
-    tracks: list[tuple[str, int, int, list[int]]] = []
-    blocks, described, cells = [0], [], []
+@dataclass(eq=False)
+class _Cell:
+    """A cell as it is written: which joints (or morph channels) have which components, the column of each, and the number of its block."""
+
+    group: int
+    kind: int
+    masks: list[int]
+    own: int
+    number: int
+    tracks: list[int]
+    lanes: list[int]
+
+
+def _planned(plan: TrackPlan, layout: PoseLayout) -> tuple[list[_Cell], Array, Array]:
+    """The cells, where the channels of each component of each block begin and end, and the columns of the lanes of each block."""
+    cells, first, lanes = [], [0], []
     for g, kind, members in _cells(layout):
-        masks, own, began = [0, 0, 0], 0, len(tracks)
+        cell = _Cell(g, kind, [0, 0, 0], 0, NO_BLOCK, [], [-1] * 48)
+        counts = [0, 0, 0]
         for target, components in members:
             bit = 1 << (target & 15)
-            found = [
-                int(plan.column[target, c] if where == "joint" else plan.morphs_column[target]) for where, c in components
-            ]
-            for c, column in enumerate(found):
-                masks[c] |= bit if column >= 0 else 0
-            if any(column >= 0 for column in found):
-                tracks.append(("joint" if kind < 3 else "morph", target, kind, found))
-            own |= bit if (plan.own[target, kind] if kind < 3 else plan.morph_own[target]) else 0
-        number = NO_BLOCK
-        if len(tracks) > began:
-            number = len(described)
-            blocks.append(len(tracks))
-            described.append(3 if kind < 3 else 1)
-        cells.append((g, kind, masks, own, number, began, len(tracks)))
-    track_column = np.array([min(c for c in t[3] if c >= 0) for t in tracks] + [columns], np.int32)
-    fit = np.zeros(max(segments * len(tracks) * FIT, 1), np.int32)
-    if tracks:
-        fit_segments(numbers, track_column, least_squares(), fit, np.zeros(FIT, np.int32), columns, T, 0, segments)
-    fitted = fit[: segments * len(tracks) * FIT].reshape(segments, len(tracks), FIT)
-    widths = np.zeros(len(tracks), np.int32)
-    starts = np.zeros((segments, max(columns, 1)), np.int32)
-    for t, (where, target, kind, found) in enumerate(tracks):
-        count = sum(c >= 0 for c in found)
-        low = fitted[:, t, 3 : 3 + 5 * count : 5]
-        there = sum(32 << c for c, column in enumerate(found) if column >= 0)
-        if where == "joint" and kind == 0 and plan.exact[target]:
-            # Counted from the first frame of each segment, as `choose_numbers` does.
-            place = _joints(rows[::SEGMENT], layout)[:, :3, target].astype(np.float64)
-            step = sizes[steps[target, 0]] * sizes[codes]
-            for k, c in enumerate([c for c, column in enumerate(found) if column >= 0]):
-                first = (place[:, c] + low[:, k] * step).astype(np.float32)
-                starts[:, track_column[t] + k] = first.view(np.int32)
-            widths[t] = FLOAT_WIDTH | there
-            continue
-        widths[t] = _signed_width(int(low.min()), int(low.max())) | there
-        if (widths[t] & 31) > WIDEST:
-            raise ValidationError("compressed: a track goes too far to be packed this finely")
-    if (fitted[:, :, 2::5] > WIDEST).any():
-        raise ValidationError("compressed: a track moves too fast to be packed this finely")
-    head, table_at = _head(plan, layout, cells, tracks, widths, steps)
-    body = int(table_at + segments)
-    bits = sum(
-        int((fitted[:, :, 2 + 5 * c] * SEGMENT).sum() + (fitted[:, :, 0] * fitted[:, :, 1]).sum()) for c in range(3)
-    )
-    room = body + bits // 32 + segments * (8 + 2 * len(described) + 4 * len(tracks) + 64) + 16 * 256 + 1024
+            for c, (where, at) in enumerate(components):
+                column = int(plan.column[target, at] if where == "joint" else plan.morphs_column[target])
+                cell.lanes[3 * (target & 15) + c] = column
+                cell.masks[c] |= bit if column >= 0 else 0
+                counts[c] += column >= 0
+            if any(mask & bit for mask in cell.masks):
+                cell.tracks.append(target)
+            cell.own |= bit if (plan.own[target, kind] if kind < 3 else plan.morph_own[target]) else 0
+        if cell.tracks:
+            cell.number = len(lanes) // 48
+            lanes += cell.lanes
+            for count in counts:
+                first.append(first[-1] + count)
+        cells.append(cell)
+    return cells, np.array(first, np.int32), np.array(lanes, np.int32)
+
+
+def write_record(
+    plan: TrackPlan, layout: PoseLayout, rows: Array, numbers: Array, codes: Array, steps: Array, sizes: Array, length: int
+) -> Array:
+    """The record of a clip, from its numbers `(T, columns)`, the scales of its segments and the steps `(J, 3)` of its tracks."""
+    T, columns, segments = len(rows), plan.columns, -(-len(rows) // length)
+    cells, first, lanes = _planned(plan, layout)
+    blocks = len(lanes) // 48
+    floats = np.zeros(max(columns, 1), np.int32)
+    exact = np.flatnonzero(plan.exact).tolist()
+    for j in exact:
+        floats[plan.column[j, :3][plan.column[j, :3] >= 0]] = 1
+    # Where one constant of a plane is a float, all are.
+    for a, b in zip(first[:-1], first[1:]):
+        floats[a:b] = floats[a:b].max(initial=0)
+    fit, heads = np.zeros(max(segments * columns * CHANNEL, 1), np.int32), np.zeros(max(3 * segments * blocks, 1), np.int32)
+    octets = 0
+    if columns:
+        octets = fit_segments(
+            numbers, first, floats, least_squares(length), fit, heads, np.zeros(16 * CHANNEL, np.int32), columns, T, length, segments
+        )[0]  # fmt: skip
+    starts = _starts(plan, layout, rows, fit, codes, steps, sizes, floats, length)
+    head = _head(plan, layout, cells, steps)
+    body = len(head) + segments
+    room = body + octets // 4 + segments * (8 + 4 * blocks) + 48 * (3 + length) + 64
     words, table = np.zeros(room, np.int32), np.zeros(segments, np.int32)
     words[: len(head)] = head
     end = write_segments(
-        words, numbers, fit, track_column, widths, starts.reshape(-1), np.array(blocks, np.int32), np.array(described, np.int32), codes,
-        table, POWERS, columns, T, body, segments,
-    )[0]  # fmt: skip
+        words, numbers, fit, heads, first, lanes, starts.reshape(-1), codes, table, POWERS, columns, T, length, body
+    )[0]
     if end < 0:
-        raise ValidationError("compressed: a segment of a clip with so many joints does not fit")
-    words[table_at : table_at + segments] = table
-    words[0:6] = T, layout.joints // 16, layout.morphs // 16, len(described), table_at, end + 1
-    return words[: end + 1].copy()
+        why = ["", "there is no room", "a segment of so many joints is too large", "a joint moves too far between two frames"]
+        raise ValidationError(f"compressed: {why[-end]} for a limit this small")
+    words[len(head) : body] = table
+    words[:7] = T, layout.joints // 16, layout.morphs // 16, blocks, len(head), end + SPARE, length
+    return words[: end + SPARE].copy()
 
 
-def _signed_width(low: int, high: int) -> int:
-    """The width of which `-(1 << w >> 1) <= low` and `high < (1 << w) - (1 << w >> 1)`."""
-    width = 0
-    while not (-((1 << width) >> 1) <= low and high < (1 << width) - ((1 << width) >> 1)):
-        width += 1
-    return width
+def _starts(
+    plan: TrackPlan, layout: PoseLayout, rows: Array, fit: Array, codes: Array, steps: Array, sizes: Array, floats: Array, length: int
+) -> Array:
+    """The constants that are floats, `(segments, columns)`: translations are counted from the first frame of each segment, as `choose_numbers` does; others in the same
+    plane from nothing."""
+    segments, columns = -(-len(rows) // length), max(plan.columns, 1)
+    out = np.zeros((segments, columns), np.float32)
+    if not floats.any():
+        return out.view(np.int32)
+    low = fit.reshape(segments, -1, CHANNEL)[:, :, 1].astype(np.float64)
+    place = _joints(rows[::length], layout)[:, :3].astype(np.float64)
+    for j, c in zip(*np.nonzero(plan.column >= 0)):
+        column, kind = plan.column[j, c], c // 3
+        if floats[column]:
+            from_frame = place[:, c, j] if plan.exact[j] and kind == 0 else 0.0
+            out[:, column] = from_frame + low[:, column] * (sizes[steps[j, kind]] * sizes[codes])
+    for m in np.flatnonzero(plan.morphs).tolist():
+        column = plan.morphs_column[m]
+        if floats[column]:
+            out[:, column] = low[:, column] * (sizes[plan.morph_code[m]] * sizes[codes])
+    return out.view(np.int32)
 
 
-def _head(
-    plan: TrackPlan, layout: PoseLayout, cells: list[Any], tracks: list[Any], widths: Array, steps: Array
-) -> tuple[Array, int]:
-    """Head and cells of a record, and where the table of segments begins."""
-    groups = layout.joints // 16 * 3 + layout.morphs // 16
-    words: list[int] = [0] * (HEAD + groups)
-    halves = []
-    for g, kind, masks, own, number, first, last in cells:
-        if number == NO_BLOCK and not own:
-            halves += [6, NO_BLOCK]
-            continue
-        halves += [len(words), number]
-        words += [masks[0] | masks[1] << 16, masks[2] | own << 16]
-        entries = []
-        for t in range(first, last):
-            _, target, k, _ = tracks[t]
-            step = int(steps[target, k]) if k < 3 else int(plan.morph_code[target])
-            entries.append(step | (int(widths[t]) & 31) << 8)
-        entries += [0] * (len(entries) % 2)
-        words += [a | b << 16 for a, b in zip(entries[::2], entries[1::2])]
-        for target in [16 * g + k for k in range(16) if own >> k & 1]:
-            words += _own_words(plan, target, kind)
+def _head(plan: TrackPlan, layout: PoseLayout, cells: list[_Cell], steps: Array) -> Array:
+    """Head and cells of a record."""
+    words: list[int] = [0] * (HEAD + layout.joints // 16 * 3 + layout.morphs // 16)
+    for k, cell in enumerate(cells):
+        where = EMPTY
+        if cell.tracks or cell.own:
+            where = len(words)
+            words += [cell.masks[0] | cell.masks[1] << 16, cell.masks[2] | cell.own << 16]
+            codes = [int(steps[t, cell.kind]) if cell.kind < 3 else int(plan.morph_code[t]) for t in cell.tracks]
+            octets = bytes(codes) + bytes(-len(codes) % 4)
+            words += np.frombuffer(octets, "<u4").tolist()
+            for target in [16 * cell.group + lane for lane in range(16) if cell.own >> lane & 1]:
+                words += _own_words(plan, target, cell.kind)
+        words[HEAD + k] = where | cell.number << 16
     if len(words) >= NO_BLOCK:
         raise ValidationError("compressed: there are too many joints")
-    for k in range(groups):
-        words[HEAD + k] = halves[2 * k] | halves[2 * k + 1] << 16
-    return (np.array(words, np.int64) & 0xFFFFFFFF).astype(np.uint32).view(np.int32), len(words)
+    return (np.array(words, np.int64) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
 def _own_words(plan: TrackPlan, target: int, kind: int) -> list[int]:

@@ -49,6 +49,7 @@ class StepWork(NamedTuple):
     size: int
     Jp: int
     columns: int
+    length: int
 
 
 def row_rotation(work, at, j):
@@ -160,7 +161,7 @@ def place_of(work, l, j, b, turn):
     step = work.sizes[work.code[3 * j]] * work.scale[l]
     bx, by, bz = work.base[10 * j], work.base[10 * j + 1], work.base[10 * j + 2]
     if work.exact[j] != 0:
-        bx, by, bz = row_place(work, (frame - (frame & 15)) * work.size, j)
+        bx, by, bz = row_place(work, (frame - frame % work.length) * work.size, j)
     return (
         bx + chosen(work, frame, work.column[column], x - bx, step),
         by + chosen(work, frame, work.column[column + 1], y - by, step),
@@ -280,9 +281,9 @@ def choose_numbers(work: StepWork, first: int, last: int, frame_count: int, lowe
     `highest`, or where `kept` is not zero the one that `codes` has. Returns how many segments had none."""
     J, missed = len(work.parents), 0
     for s in range(first, last):
-        n = min(16, frame_count - 16 * s)
+        n = min(work.length, frame_count - work.length * s)
         for l in range(n):
-            work.frames[l] = 16 * s + l
+            work.frames[l] = work.length * s + l
         true_poses(work, 0, n)
         low, high = lowest, highest + 1
         if kept != 0:

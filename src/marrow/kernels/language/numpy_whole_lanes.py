@@ -69,6 +69,15 @@ class NumpyWholeLanes:
         halves = array.view(np.uint16)
         return halves[np.minimum(at, len(halves) - 1)].astype(np.int64) if np.ndim(at) else int(halves[at])
 
+    def part(self, number: Any, first: int, count: int) -> Any:
+        return (number >> first) & ((1 << count) - 1)
+
+    def count(self, mask: Any) -> Any:
+        return sum((mask >> k) & 1 for k in range(LANES))
+
+    def either(self, a: Any, b: Any) -> Any:
+        return a | b
+
     def any(self, number: Any) -> Any:
         return (number != 0) * 1
 
@@ -82,15 +91,34 @@ class NumpyWholeLanes:
         raw = (np.asarray(value, np.int64) & 0xFFFFFFFF).astype(np.uint32)
         return NumpyWhole(np.broadcast_to(raw[..., None], (*raw.shape, LANES)))
 
-    def bits(self, array: Any, offset: Any, at: NumpyWhole, width: Any) -> NumpyWhole:
+    def ranks(self, i: Any, mask: Any) -> Any:
+        own = (np.asarray(mask, np.int64)[..., None] >> np.arange(LANES)) & 1
+        return np.cumsum(own, axis=-1) - own
+
+    def picked(self, array: Any, octet: Any, ranks: Any) -> NumpyWhole:
         # Blocks that run side by side may look past the end of those that have nothing there; it is not used.
+        octets, at = array.view(np.uint8), np.asarray(octet, np.int64)[..., None] + (ranks & (LANES - 1))
+        return NumpyWhole(octets[np.minimum(at, len(octets) - 1)])
+
+    def _gathered(self, array: Any, offset: Any, at: NumpyWhole, size: int) -> Any:
         octet = 4 * np.asarray(offset, np.int64)[..., None] + (at.value >> np.uint32(3)).astype(np.int64)
         octets = array.view(np.uint8)
-        word = np.zeros(octet.shape, np.uint32)
-        for k in range(4):
-            word |= octets[np.minimum(octet + k, len(octets) - 1)].astype(np.uint32) << np.uint32(8 * k)
-        mask = (1 << width) - 1 if isinstance(width, NumpyWhole) else (1 << width) - 1
-        return (NumpyWhole(word) >> (at & 7)) & mask
+        word = np.zeros(octet.shape, np.uint64)
+        for k in range(size):
+            word |= octets[np.minimum(octet + k, len(octets) - 1)].astype(np.uint64) << np.uint64(8 * k)
+        return word
+
+    def bits(self, array: Any, offset: Any, at: NumpyWhole, width: int) -> NumpyWhole:
+        found = NumpyWhole(self._gathered(array, offset, at, 4).astype(np.uint32))
+        return found if width == 32 else (found >> (at & 7)) & ((1 << width) - 1)
+
+    def fields(self, array: Any, offset: Any, at: NumpyWhole, widths: Sequence[NumpyWhole]) -> list[NumpyWhole]:
+        left = self._gathered(array, offset, at, 8) >> (at & 7).value.astype(np.uint64)
+        out = []
+        for width in widths:
+            out.append(NumpyWhole((left & np.uint64(0xFFFFFFFF)).astype(np.uint32)) & ((1 << width) - 1))
+            left = left >> (width & 31).value.astype(np.uint64)
+        return out
 
     def ones(self, x: NumpyWhole) -> NumpyWhole:
         v = x.value
@@ -100,10 +128,10 @@ class NumpyWholeLanes:
         return NumpyWhole((v * np.uint32(0x01010101)) >> np.uint32(24))
 
     def sums(
-        self, i: Any, size_of: Callable[[Any], Sequence[NumpyWhole]]
+        self, i: Any, size_of: Callable[[Any, Any], Sequence[NumpyWhole]]
     ) -> list[tuple[NumpyWhole, NumpyWhole]]:
         out = []
-        for size in size_of(self.lane(i)):
+        for size in size_of(lambda mask: self.ranks(i, mask), self.lane(i)):
             running = np.cumsum(size.value, axis=-1, dtype=np.uint32)
             last = np.broadcast_to(running[..., -1:], running.shape)
             out.append((NumpyWhole(running - size.value), NumpyWhole(last)))

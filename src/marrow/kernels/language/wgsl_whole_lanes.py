@@ -88,8 +88,17 @@ class WgslWholeLanes:
         self._say(lambda: f"let {name} = ({place} >> (16u * (u32({number}) & 1u))) & 65535;")
         return name
 
+    def part(self, number: Any, first: int, count: int) -> Any:
+        return self.whole_named(f"({number} >> {first}u) & {(1 << count) - 1}").text
+
+    def count(self, mask: Any) -> Any:
+        return self.whole_named(f"countOneBits({mask})").text
+
+    def either(self, a: Any, b: Any) -> Any:
+        return self.whole_named(f"{a} | {b}").text
+
     def any(self, number: Any) -> Any:
-        return f"select(0, 1, {number} != 0)"
+        return self.whole_named(f"select(0, 1, {number} != 0)").text
 
     def group(self, i: Any) -> Any:
         return f"({i} >> 4u)"
@@ -100,27 +109,51 @@ class WgslWholeLanes:
     def wholes(self, value: Any) -> WgslWhole:
         return WgslWhole(self, str(value)) if isinstance(value, int) else self.whole_named(str(value))
 
-    def bits(self, array: WgslArray, offset: Any, at: WgslWhole, width: Any) -> WgslWhole:
+    def ranks(self, i: Any, mask: Any) -> Any:
+        return self.ranks_of(self.lane(i), mask)
+
+    def ranks_of(self, lane: WgslWhole, mask: Any) -> WgslWhole:
+        """The ranks of another lane."""
+        return self.whole_named(f"countOneBits({mask} & ((1 << u32({lane.text})) - 1))")
+
+    def picked(self, array: WgslArray, octet: Any, ranks: WgslWhole) -> WgslWhole:
+        at = self.whole_named(str(whole(octet, "+", f"({ranks.text} & {LANES - 1})")))
+        place = array.read(f"({at.text} >> 2u)")
+        return self.whole_named(f"({place} >> (8u * (u32({at.text}) & 3u))) & 255")
+
+    def _found(self, array: WgslArray, offset: Any, at: WgslWhole) -> str:
+        """32 bits from a bit on."""
         place = self.whole_named(str(whole(offset, "+", f"({at.text} >> 5u)")))
         low, high = array.read(place.text), array.read(f"{place.text} + 1")
         shift = f"(u32({at.text}) & 31u)"
         # By 31 and one more: a shift by 32 is none.
-        found = f"(u32({low}) >> {shift}) | ((u32({high}) << (31u - {shift})) << 1u)"
-        count = width.text if isinstance(width, WgslWhole) else str(width)
-        return self.whole_named(f"i32(({found}) & ((1u << (u32({count}) & 31u)) - 1u))")
+        return f"((u32({low}) >> {shift}) | ((u32({high}) << (31u - {shift})) << 1u))"
+
+    def bits(self, array: WgslArray, offset: Any, at: WgslWhole, width: int) -> WgslWhole:
+        mask = f" & {(1 << width) - 1}u" if width < 32 else ""
+        return self.whole_named(f"i32({self._found(array, offset, at)}{mask})")
+
+    def fields(self, array: WgslArray, offset: Any, at: WgslWhole, widths: Sequence[WgslWhole]) -> list[WgslWhole]:
+        out = []
+        for width in widths:
+            mask = f"((1u << (u32({width.text}) & 31u)) - 1u)"
+            out.append(self.whole_named(f"i32({self._found(array, offset, at)} & {mask})"))
+            at = at + width
+        return out
 
     def ones(self, x: WgslWhole) -> WgslWhole:
         return self.whole_named(f"countOneBits({x.text})")
 
     def sums(
-        self, i: Any, size_of: Callable[[Any], Sequence[WgslWhole]]
+        self, i: Any, size_of: Callable[[Any, Any], Sequence[WgslWhole]]
     ) -> list[tuple[WgslWhole, WgslWhole]]:
         own = self.lane(i)
         k = self._fresh()
         names: list[tuple[str, str]] = []
 
         def body() -> None:
-            for size in size_of(WgslWhole(self, k)):
+            other = WgslWhole(self, k)
+            for size in size_of(lambda mask: self.ranks_of(other, mask), other):
                 before, total = self._fresh(), self._fresh()
                 names.append((before, total))
                 self._say(lambda b=before, t=total, s=size.text: f"{t} += {s};")

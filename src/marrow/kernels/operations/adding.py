@@ -10,14 +10,13 @@ STRAIGHT = (0, 1, 2, 7, 8, 9)
 """Rows that are mixed number by number: translation and scale."""
 
 
-def add_rotation(e: Any, first: bool, q: list[Any], w: Any, stack: Any, at: list[Any]) -> None:
-    """Puts `w` of a rotation on the stack, or adds it to what is there."""
+def add_rotation(e: Any, q: list[Any], w: Any, present: list[Any] | None, stack: Any, at: list[Any]) -> None:
+    """Puts `w` of a rotation on the stack, or adds it to what is `present` there, on the side of that."""
     scale = w * e.inverse_length(e.dot(q, q))
-    if first:
+    if present is None:
         for c in range(4):
             e.store(stack, at[c], scale * q[c])
         return
-    present = [e.load(stack, x) for x in at]
     scale = e.select(e.dot(present, q).compare("<", 0.0), -scale, scale)
     for c in range(4):
         e.store(stack, at[c], e.fma(scale, q[c], present[c]))

@@ -13,15 +13,14 @@ import numpy as np
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations.adding import STRAIGHT, add_rotation
 from marrow.kernels.operations.packed_lanes import (
-    add_packed,
-    add_packed_apart,
-    add_packed_morphs,
-    put_packed,
-    put_packed_apart,
-    put_packed_morphs,
+    packed_morphs,
+    packed_places,
+    packed_places_apart,
+    packed_turns,
+    packed_turns_apart,
 )
 from marrow.kernels.operations.record import Operation, ReferenceWorld, Rows, row_size
-from marrow.kernels.packed_layout import SEGMENTS
+from marrow.kernels.packed_layout import LENGTH, SEGMENTS
 from marrow.math import quaternion
 
 __all__ = ["ACCUMULATE", "MERGE", "SAMPLE", "SCALE", "summed"]
@@ -40,9 +39,9 @@ def emit_sample(first: bool, e: Any, i: Any, Jp: Any, bank: Any, a: Any, b: Any,
     for r in STRAIGHT:
         at = e.plus(top, row(r))
         e.store(stack, at, w * between(r) if first else e.fma(w, between(r), e.load(stack, at)))
-    add_rotation(
-        e, first, [between(3 + c) for c in range(4)], w, stack, [e.plus(top, row(3 + c)) for c in range(4)]
-    )
+    at = [e.plus(top, row(3 + c)) for c in range(4)]
+    present = None if first else [e.load(stack, x) for x in at]
+    add_rotation(e, [between(3 + c) for c in range(4)], w, present, stack, at)
 
 
 def emit_sample_morphs(
@@ -65,7 +64,8 @@ def emit_sum(first: bool, e: Any, i: Any, Jp: Any, stack: Any, top: Any, other: 
         value = e.load(stack, at(other, r))
         e.store(stack, at(top, r), w * value if first else e.fma(w, value, e.load(stack, at(top, r))))
     q = [e.load(stack, at(other, 3 + c)) for c in range(4)]
-    add_rotation(e, first, q, w, stack, [at(top, 3 + c) for c in range(4)])
+    here = [at(top, 3 + c) for c in range(4)]
+    add_rotation(e, q, w, None if first else [e.load(stack, x) for x in here], stack, here)
 
 
 def emit_sum_morphs(first: bool, e: Any, m: Any, stack: Any, top: Any, other: Any, w: Any) -> None:
@@ -90,28 +90,38 @@ def frame_at(work, clip, time):
     return a, a + row_size(work) if frames > 1 else a, u - f
 
 
-def packed_at(work, clip, time):
-    """Of a packed clip: where it begins, its base pose in the bank, the segment and the number in it of the frames around a time, and how far
-    it is from the first to the second."""
-    frames, record = work.clip_frames[clip], work.clip_packed[clip]
+def add_packed(work, clip, time, weight, more, top):
+    """A packed clip at a time, weighted, put on the stack or, where there is `more`, added to it."""
     u = time * work.clip_rate[clip]
+    frames = work.clip_frames[clip]
     u = min(u, frames - 1.0) if u > 0.0 else 0.0
     f = min(int(u), max(frames - 2, 0))
-    g = f + 1 if frames > 1 else f
-    table = record + work.packed[record + SEGMENTS]
-    a, b = record + work.packed[table + (f >> 4)], record + work.packed[table + (g >> 4)]
-    return record, work.clip_start[clip], a, f & 15, b, g & 15, u - f
+    sample_record(
+        work.packed, work.clip_packed[clip], work.bank, work.clip_start[clip], f, f + 1 if frames > 1 else f, u - f, weight, more,
+        work.stack, top, work.Jp, work.Mp, work.lanes,
+    )  # fmt: skip
+
+
+def sample_record(packed, r, bank, o, f, g, t, w, more, stack, top, Jp, Mp, lanes):
+    """Part `t` of the way from frame `f` to frame `g` of the record at `r`, whose base pose lies at `o` of the bank."""
+    long = packed[r + LENGTH] == 32
+    table, mask = r + packed[r + SEGMENTS], 31 if long else 15
+    a, b = r + packed[table + (f >> 5 if long else f >> 4)], r + packed[table + (g >> 5 if long else g >> 4)]
+    k, l, unit = f & mask, g & mask, 1 if long else 2
+    if a == b:
+        packed_places.each(0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+        packed_turns.each(0, lanes, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+        packed_places.each(0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+    else:
+        packed_places_apart.each(0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+        packed_turns_apart.each(0, lanes, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+        packed_places_apart.each(0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+    packed_morphs.each(0, Mp, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
 
 
 def run_sample(work, n, top, argument, time, weight):
     if work.clip_packed[argument] >= 0:
-        r, o, a, k, b, l, t = packed_at(work, argument, time)
-        Jp, packed, bank, stack = work.Jp, work.packed, work.bank, work.stack
-        if a == b:
-            put_packed.each(0, work.lanes, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
-        else:
-            put_packed_apart.each(0, work.lanes, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
-        put_packed_morphs.each(0, work.Mp, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
+        add_packed(work, argument, time, weight, 0.0, top)
         return
     a, b, t = frame_at(work, argument, time)
     put_sample.each(0, work.lanes, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
@@ -120,13 +130,7 @@ def run_sample(work, n, top, argument, time, weight):
 
 def run_accumulate(work, n, top, argument, time, weight):
     if work.clip_packed[argument] >= 0:
-        r, o, a, k, b, l, t = packed_at(work, argument, time)
-        Jp, packed, bank, stack = work.Jp, work.packed, work.bank, work.stack
-        if a == b:
-            add_packed.each(0, work.lanes, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
-        else:
-            add_packed_apart.each(0, work.lanes, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
-        add_packed_morphs.each(0, work.Mp, 16, Jp, packed, r, bank, o, a, k, b, l, t, weight, stack, top)
+        add_packed(work, argument, time, weight, 1.0, top)
         return
     a, b, t = frame_at(work, argument, time)
     add_sample.each(0, work.lanes, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
