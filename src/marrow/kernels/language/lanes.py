@@ -42,8 +42,8 @@ class Formulas:
 
     # Whole numbers of 32 bits, a lane each, wrap around; `+ - * & |` and shifts by the low five bits of a count, `>>` without
     # sign, `down(n)` with it.
-    lane: Callable[..., Any]
-    """`lane(i)`: the lanes' own numbers, 0 to 15; `i` is what the block is called with."""
+    lane_numbers: Callable[..., Any]
+    """`lane_numbers(i)`: the lanes' own numbers, 0 to 15; `i` is what the block is called with."""
     wholes: Callable[..., Any]
     """`wholes(offset)`: one whole number in every lane."""
     ranks: Callable[..., Any]

@@ -111,7 +111,7 @@ class LlvmWholeLanes:
     def group(self, i: Any) -> Any:
         return self.builder.ashr(i, I64(4))
 
-    def lane(self, i: Any) -> LlvmWhole:
+    def lane_numbers(self, i: Any) -> LlvmWhole:
         return LlvmWhole(self.builder, ir.Constant(WHOLES, list(range(LANES))))
 
     def wholes(self, value: Any) -> LlvmWhole:
@@ -195,7 +195,7 @@ class LlvmWholeLanes:
     ) -> list[tuple[LlvmWhole, LlvmWhole]]:
         out = []
         none = ir.Constant(WHOLES, [0] * LANES)
-        for size in size_of(lambda mask: self.ranks(i, mask), self.lane(i)):
+        for size in size_of(lambda mask: self.ranks(i, mask), self.lane_numbers(i)):
             value = size.value
             for step in (1, 2, 4, 8):
                 order = ir.Constant(WHOLES, [k - step if k >= step else LANES for k in range(LANES)])

@@ -84,7 +84,7 @@ class NumpyWholeLanes:
     def group(self, i: Any) -> Any:
         return i >> 4
 
-    def lane(self, i: Any) -> NumpyWhole:
+    def lane_numbers(self, i: Any) -> NumpyWhole:
         return NumpyWhole(np.broadcast_to(np.arange(LANES, dtype=np.uint32), (*np.shape(i), LANES)))
 
     def wholes(self, value: Any) -> NumpyWhole:
@@ -131,7 +131,7 @@ class NumpyWholeLanes:
         self, i: Any, size_of: Callable[[Any, Any], Sequence[NumpyWhole]]
     ) -> list[tuple[NumpyWhole, NumpyWhole]]:
         out = []
-        for size in size_of(lambda mask: self.ranks(i, mask), self.lane(i)):
+        for size in size_of(lambda mask: self.ranks(i, mask), self.lane_numbers(i)):
             running = np.cumsum(size.value, axis=-1, dtype=np.uint32)
             last = np.broadcast_to(running[..., -1:], running.shape)
             out.append((NumpyWhole(running - size.value), NumpyWhole(last)))

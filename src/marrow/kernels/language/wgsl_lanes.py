@@ -24,7 +24,6 @@ from marrow.kernels.language.wgsl_text import (
     whole,
     wrapped,
 )
-from marrow.kernels.language.wgsl_whole_lanes import WgslWhole, WgslWholeLanes
 
 __all__ = ["Lane", "WgslEmitter"]
 
@@ -92,7 +91,7 @@ class _Scope:
     lines: list[Any] = field(default_factory=list)
 
 
-class WgslEmitter(WgslWholeLanes, Formulas):
+class WgslEmitter(Formulas):
     """Records what a formula does; `text()` gives the statements. Arrays are `WgslArray`s, offsets whole numbers or
     WGSL text. Where 16 numbers lie side by side in arrays, `lane` says which of them is meant."""
 
@@ -201,12 +200,6 @@ class WgslEmitter(WgslWholeLanes, Formulas):
 
     def select(self, mask: Lane, yes: Any, no: Any) -> Lane:
         return self._call("select", no, yes, mask)
-
-    def number(self, x: WgslWhole) -> Lane:
-        return self.made(ATOM, f"f32({x.text})")
-
-    def as_float(self, x: WgslWhole) -> Lane:
-        return self.made(ATOM, f"bitcast<f32>({x.text})")
 
     def shuffle(self, a: Any, b: Any, lanes: Sequence[int]) -> Any:
         raise NotImplementedError("lanes know nothing of each other in a shader")

@@ -65,7 +65,7 @@ class _Cell:
 
     def values(self, segment: Any, frames: Sequence[Any], unit: Any) -> list[list[Any]]:
         """The components at some frames of one segment, whose frames are `unit` thirty-seconds of it."""
-        e, packed, lane = self.e, self.packed, self.e.lane(self.i)
+        e, packed, lane = self.e, self.packed, self.e.lane_numbers(self.i)
         begin = e.plus(segment, e.half(packed, e.at(segment, 1), self.number))
         head, octet = e.index(packed, begin), e.at(e.times(begin, 4), 4)
         widths_at, channels = [], []
@@ -137,11 +137,11 @@ class _Cell:
         """In which bit the own value of each lane begins, `size` words each, behind the octets of the tracks."""
         e = self.e
         words = e.part(e.at(e.count(self.tracks), 3), 2, 5)
-        lane = e.lane(self.i)
+        lane = e.lane_numbers(self.i)
         return e.wholes(e.times(e.at(words, 2), 32)) + e.ones(e.wholes(self.own) & ((1 << lane) - 1)) * (32 * size)
 
     def _has_own(self) -> Any:
-        return self._bit(self.own, self.e.lane(self.i)).compare("!=", 0)
+        return self._bit(self.own, self.e.lane_numbers(self.i)).compare("!=", 0)
 
     def own_turns(self, base: list[Any]) -> list[Any]:
         """The rotations that these are seen from: those of the base pose, or own ones."""
