@@ -17,9 +17,11 @@ from marrow.kernels.packed_layout import STEP_ONE, step_of
 from marrow.kernels.packing_steps import StepWork, choose_numbers, tune_steps
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.kernels.skin_errors import skin_errors
+from marrow.math import quaternion
 from marrow.model.character import Character
 from marrow.model.clip import Clip
 from marrow.model.packed_motion import PackedMotion, PackedTracks
+from marrow.model.skeleton import Skeleton
 
 __all__ = ["compressed"]
 
@@ -70,7 +72,9 @@ def compressed(
         frame = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
         raise ValidationError(f"compressed: {clip!r} has numbers that are not finite, the first in frame {frame}")
     layout = PoseLayout(len(skeleton), len(skeleton.morph_names))
-    plan = plan_tracks(skeleton, rows, base_row(skeleton, clip.additive), limits, morph_reach(skeleton, character))
+    if clip.additive:
+        rows = _applied(rows, skeleton, layout)
+    plan = plan_tracks(skeleton, rows, base_row(skeleton, False), limits, morph_reach(skeleton, character), clip.additive)
     share = 1.0 - (MORPH_SHARE if plan.morphs.any() else 0.0)
     body = _body(clip, rows, joint_radii(skeleton, character), limits * share)
     packer = _Packer(clip, rows, layout, plan, body, sampled.rate)
@@ -78,6 +82,19 @@ def compressed(
     resampling = 0.0 if clip.packed is not None else _resampling_error(clip, sampled)
     motion = replace(motion, limit=float(limits.min()), resampling_error=resampling)
     return replace(clip, tracks=PackedTracks(motion, skeleton), duration=clip.duration)
+
+
+def _applied(rows: Array, skeleton: Skeleton, layout: PoseLayout) -> Array:
+    """The rows of a difference on top of the rest pose, where its errors are seen."""
+    out = np.array(rows)
+    joints = out[:, : 10 * layout.joints].reshape(len(out), 10, -1)[:, :, : layout.J]
+    rest = skeleton.rest
+    joints[:, :3] += rest.translation.T
+    turns = quaternion.normalize(rest.rotation.astype(np.float64))
+    made = quaternion.multiply(turns, np.swapaxes(joints[:, 3:7], 1, 2).astype(np.float64))
+    joints[:, 3:7] = np.swapaxes(made, 1, 2)
+    out[:, 10 * layout.joints :][:, : layout.M] += rest.morphs
+    return out
 
 
 def _resampling_error(clip: Clip, sampled: Any) -> float:
@@ -169,7 +186,10 @@ class _Packer:
             plan.keep_morphs(rows, layout, work.numbers, codes, SIZES, length)
             words = write_record(plan, layout, rows, work.numbers, codes, self.steps, SIZES, length)
             motion = PackedMotion(words, T, layout.J, layout.M, self.rate, self.clip.additive)
-            ratio, metres = _errors(rows, unpacked_rows(motion, self.clip.skeleton), self.body, layout)
+            mine = unpacked_rows(motion, self.clip.skeleton)
+            if self.clip.additive:
+                mine = _applied(mine, self.clip.skeleton, layout)
+            ratio, metres = _errors(rows, mine, self.body, layout)
             if float(ratio.max()) <= 1.0:
                 return replace(motion, error=float(metres.max()))
             _refine(work, ratio, T)

@@ -40,7 +40,8 @@ def step_code(size: float) -> int:
 class TrackPlan:
     """`column (J, 9)`: where the numbers of each component are in a frame of `columns`, -1 where it stays; `base (J, 10)`: what it is counted from;
     `own (J, 3)`: whether that is its own, for translation, rotation and scale; `exact (J,)`: translations that are counted from each segment's first frame.
-    The same for morphs: `morphs (M,)` columns, `morph_base`, `morph_own`, `morph_code`."""
+    The same for morphs: `morphs_column (M,)`, `morph_base`, `morph_own`, `morph_code`. `under (J, 7)` is the pose (translation, rotation) that differences are
+    measured on top of; own values are stored without it."""
 
     column: Array
     base: Array
@@ -51,6 +52,7 @@ class TrackPlan:
     morph_own: Array
     morph_code: Array
     columns: int
+    under: Array
 
     @property
     def morphs(self) -> Array:
@@ -64,6 +66,9 @@ class TrackPlan:
             if (self.column[j, :3] >= 0).any():
                 far = np.abs(place[:, :, j] - self.base[j, :3]).max()
                 self.exact[j] = far / steps[j] > 2.0 ** (WIDEST - 8)
+                if self.exact[j]:
+                    self.own[j, 0] = True
+                    self.base[j, :3] = np.where(self.column[j, :3] >= 0, 0.0, place[0, :, j])
 
     def keep_morphs(
         self, rows: Array, layout: PoseLayout, numbers: Array, codes: Array, sizes: Array, length: int
@@ -103,13 +108,17 @@ def own_numbers(q: Array) -> Array:
     return np.clip(np.floor(_parameters(q) * half + 0.5), -half, half - 1)
 
 
-def plan_tracks(skeleton: Skeleton, rows: Array, base: Array, limits: Array, reach: Array) -> TrackPlan:
+def plan_tracks(skeleton: Skeleton, rows: Array, base: Array, limits: Array, reach: Array, additive: bool) -> TrackPlan:
     """What moves, and where it is seen from. `base` is the pose row that a clip starts from, `reach` how far morphs move the skin."""
     J, M = len(skeleton), len(skeleton.morph_names)
     layout = PoseLayout(J, M)
     joints, start = _joints(rows, layout).astype(np.float64), _joints(base[None], layout)[0].astype(np.float64).T.copy()
     start[:, 3:7] = quaternion.normalize(start[:, 3:7])
     moves, own = np.zeros((J, 9), bool), np.zeros((J, 3), bool)
+    under = np.zeros((J, 7))
+    under[:, 6] = 1.0
+    if additive:
+        under[:, :3], under[:, 3:] = start[:, :3], start[:, 3:7]
     size = np.linalg.norm(skeleton.rest_model[:, :, :3].astype(np.float64), axis=1).max(axis=1)
     extent = float(np.ptp(skeleton.rest_model[:, :, 3], axis=0).max(initial=0.1)) + 0.1
     still = STILL * limits.min()
@@ -131,7 +140,8 @@ def plan_tracks(skeleton: Skeleton, rows: Array, base: Array, limits: Array, rea
             middle = (side * q).sum(axis=0)
             middle = middle / np.linalg.norm(middle) if np.linalg.norm(middle) > 1e-3 else q[len(q) // 2]
             own[j, 1] = True
-            start[j, 3:7] = _own_turn(middle)
+            below = quaternion.conjugate(under[j, 3:])
+            start[j, 3:7] = quaternion.multiply(under[j, 3:], _own_turn(quaternion.multiply(below, middle)))
             m = _parameters(quaternion.multiply(quaternion.conjugate(start[j, 3:7]), q))
         moves[j, 3:6] = np.abs(m).max(axis=0) > max(tolerance, 1.5e-6)
     weights, rest = rows[:, 10 * layout.joints :][:, :M].astype(np.float64), base[10 * layout.joints :][:M].astype(np.float64)
@@ -141,7 +151,8 @@ def plan_tracks(skeleton: Skeleton, rows: Array, base: Array, limits: Array, rea
     rest[morph_own] = weights[0, morph_own].astype(np.float32)
     codes = np.array([step_code(x) for x in 0.1 * limits.min() / np.maximum(reach, 1e-9)], np.int32)
     plan = TrackPlan(
-        np.full((J, 9), -1, np.int32), start, own, np.zeros(J, np.int32), np.full(M, -1, np.int32), rest, morph_own, codes, 0
+        np.full((J, 9), -1, np.int32), start, own, np.zeros(J, np.int32), np.full(M, -1, np.int32), rest, morph_own, codes, 0,
+        under,
     )
     for _, _, members in _cells(layout):
         for c in range(3):
@@ -290,8 +301,11 @@ def _head(plan: TrackPlan, layout: PoseLayout, cells: list[_Cell], steps: Array)
 def _own_words(plan: TrackPlan, target: int, kind: int) -> list[int]:
     """What a joint or a channel starts from in place of the base pose."""
     if kind == 1:
-        numbers = own_numbers(plan.base[target, 3:7]).astype(np.int64) + (1 << (OWN_BITS - 1))
+        turn = quaternion.multiply(quaternion.conjugate(plan.under[target, 3:]), plan.base[target, 3:7])
+        numbers = own_numbers(turn).astype(np.int64) + (1 << (OWN_BITS - 1))
         together = sum(int(n) << (OWN_BITS * c) for c, n in enumerate(numbers))
         return [together & 0xFFFFFFFF, together >> 32]
     values = plan.morph_base[target : target + 1] if kind == 3 else plan.base[target, (0 if kind == 0 else 7) :][:3]
+    if kind == 0:
+        values = values - plan.under[target, :3]
     return [int(x) for x in np.asarray(values, np.float32).view(np.uint32)]

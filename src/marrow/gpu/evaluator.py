@@ -34,6 +34,7 @@ from marrow.gpu.program_upload import ProgramUpload
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals, unsound
 from marrow.kernels.operations.springs import SPRINGS
 from marrow.kernels.pose_layout import padded
+from marrow.model._derived import derived
 from marrow.model.character import Palette
 
 __all__ = ["GpuEvaluator"]
@@ -99,6 +100,9 @@ class GpuEvaluator(PoseEvaluator):
         joints: int | None = None,
         shared: _Shared | None = None,
     ) -> None:
+        if device.adapter.is_software:
+            # Where the CPU stands in for a GPU, the shader of packed clips takes minutes to compile.
+            bank = derived(bank, "unpacked", bank.unpacked)
         super().__init__(bank, palette, masks, procedurals, joints=joints)
         self.device = device
         self.on_cpu = self._procedurals.swings and device.adapter.is_software
