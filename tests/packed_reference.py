@@ -1,4 +1,5 @@
-"""Packed motion decoded from the words of `marrow.kernels.packed_layout` alone: plain Python and float64, a number at a time."""
+"""Packed motion decoded from the words of `marrow.kernels.packed_layout` alone: plain Python and float64, a number
+at a time."""
 
 import numpy as np
 
@@ -26,7 +27,9 @@ class Record:
         return self.half(2 * at) | self.half(2 * at + 1) << 16
 
     def bits(self, first, count):
-        return sum((self.octet(b >> 3) >> (b & 7) & 1) << k for k, b in enumerate(range(first, first + count)))
+        return sum(
+            (self.octet(b >> 3) >> (b & 7) & 1) << k for k, b in enumerate(range(first, first + count))
+        )
 
     def floating(self, at):
         return float(np.array([at], np.uint32).view(np.float32)[0])
@@ -122,7 +125,12 @@ def turn(m):
 def product(a, b):
     (x, y, z, w), (X, Y, Z, W) = a, b
     return np.array(
-        [w * X + x * W + y * Z - z * Y, w * Y - x * Z + y * W + z * X, w * Z + x * Y - y * X + z * W, w * W - x * X - y * Y - z * Z]
+        [
+            w * X + x * W + y * Z - z * Y,
+            w * Y - x * Z + y * W + z * X,
+            w * Z + x * Y - y * X + z * W,
+            w * W - x * X - y * Y - z * Z,
+        ]
     )
 
 
@@ -146,6 +154,8 @@ def model(parents, pose):
         )
         local = np.column_stack([local * s, t])
         if p >= 0:
-            local = np.column_stack([out[p][:, :3] @ local[:, :3], out[p][:, :3] @ local[:, 3] + out[p][:, 3]])
+            local = np.column_stack(
+                [out[p][:, :3] @ local[:, :3], out[p][:, :3] @ local[:, 3] + out[p][:, 3]]
+            )
         out.append(local)
     return np.array(out)

@@ -201,6 +201,55 @@ def test_every_way_to_rearrange_lanes():
         assert_same(machine, kernel, x=hostile(rng, 64), out=np.zeros(512, np.float32))
 
 
+def test_whole_numbers_in_lanes():
+    """Every operation on them, with counts and places that differ from lane to lane; and what the words say, read bit by bit."""
+
+    def formula(e, i, words, out, mask):
+        lane = e.lane_numbers(i)
+        at = lane * 37 + 5
+        width = (lane * 3) & 15
+        found = e.fields(words, e.at(i, 1), at, [width, (lane + 3) & 15, lane & 7])
+        ranks = e.ranks(i, mask)
+        ((before, in_all),) = e.sums(i, lambda ranks, lane: [e.picked(words, 7, ranks(mask)) & 31])
+        whole = [
+            *found, e.bits(words, e.at(i, 2), at, 21), e.bits(words, i, lane * 32, 32), e.picked(words, 9, ranks), before, in_all,
+            e.ones(at * 2654435761), (7 << lane) | (at >> lane), (3 - at).down(2), e.wholes(mask) - lane,
+            e.wholes(e.half(words, i, 3)), e.wholes(e.part(mask, 3, 5)), e.wholes(e.count(mask)), e.wholes(e.either(mask, 8)),
+            e.wholes(e.plus(e.any(mask), e.group(40))),
+        ]  # fmt: skip
+        for k, x in enumerate(whole):
+            e.store(out, e.at(i, 32 * k), e.number(x & 65535))
+            e.store(out, e.at(i, 32 * k + 16), e.number(x >> 16))
+        e.store(
+            out,
+            e.at(i, 32 * len(whole)),
+            e.select(at.compare("==", 79), e.as_float(lane + (127 << 23)), e.splat(0.5)),
+        )
+
+    mine = block(formula)
+
+    def lanes(words, out, mask):
+        mine(0, words, out, mask)
+
+    kernel = make(lanes, words="i4[?]", out="*f4[?]", mask="i8")
+    machine, rng = MachineCode([kernel]), np.random.default_rng(3)
+    for _ in range(6):
+        words = rng.integers(-(2**31), 2**31, 64).astype(np.int32)
+        out = np.zeros(1024, np.float32)
+        mask = int(rng.integers(1 << 16))
+        assert_same(machine, kernel, words=words, out=out, mask=mask)
+        lanes(words, out, mask)
+        number = int.from_bytes(words.tobytes(), "little")
+        lane = 6
+        at = 32 + lane * 37 + 5
+        got = [int(out[32 * k + lane]) + (int(out[32 * k + 16 + lane]) << 16) for k in range(6)]
+        widths = [lane * 3 & 15, lane + 3 & 15, lane & 7]
+        places = [at, at + widths[0], at + widths[0] + widths[1]]
+        assert got[:3] == [number >> p & (1 << w) - 1 for p, w in zip(places, widths)]
+        assert got[3] == number >> at + 32 & (1 << 21) - 1 and got[4] == int(words.view(np.uint32)[lane])
+        assert got[5] == number >> 8 * (9 + (mask & (1 << lane) - 1).bit_count()) & 255
+
+
 # -- skinning kernels ---------------------------------------------------------------------------------------------------
 
 

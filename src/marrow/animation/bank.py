@@ -36,7 +36,8 @@ class ClipBank(Asset):
     """Clips laid end to end: `rows` flat float32; clip `c` begins at `start[c]`, has `frames[c]` rows at `rate[c]` per
     second. Entry 0 is the rest pose; `index` maps names to entries.
 
-    Clips that were `compressed` stay packed: their records lie in `packed`, from the word `packed_at[c]` on (-1 for others), and at `start[c]` of `rows` there is
+    Clips that were `compressed` stay packed: their records lie in `packed`, from the word `packed_at[c]` on (-1
+    for others), and at `start[c]` of `rows` there is
     the pose that they start from. `frame_rows` has the frames of any."""
 
     skeleton: Skeleton
@@ -152,6 +153,4 @@ class ClipBank(Asset):
         return len(self.start)
 
     def __repr__(self) -> str:
-        return (
-            f"ClipBank({len(self.sampled)} clips, {int(self.frames.sum())} frames, {self.nbytes} bytes)"
-        )
+        return f"ClipBank({len(self.sampled)} clips, {int(self.frames.sum())} frames, {self.nbytes} bytes)"

@@ -70,11 +70,15 @@ def compressed(
     rows = np.ascontiguousarray(sampled.rows)
     if not np.isfinite(rows).all():
         frame = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
-        raise ValidationError(f"compressed: {clip!r} has numbers that are not finite, the first in frame {frame}")
+        raise ValidationError(
+            f"compressed: {clip!r} has numbers that are not finite, the first in frame {frame}"
+        )
     layout = PoseLayout(len(skeleton), len(skeleton.morph_names))
     if clip.additive:
         rows = _applied(rows, skeleton, layout)
-    plan = plan_tracks(skeleton, rows, base_row(skeleton, False), limits, morph_reach(skeleton, character), clip.additive)
+    plan = plan_tracks(
+        skeleton, rows, base_row(skeleton, False), limits, morph_reach(skeleton, character), clip.additive
+    )
     share = 1.0 - (MORPH_SHARE if plan.morphs.any() else 0.0)
     body = _body(clip, rows, joint_radii(skeleton, character), limits * share)
     packer = _Packer(clip, rows, layout, plan, body, sampled.rate)
@@ -99,7 +103,11 @@ def _applied(rows: Array, skeleton: Skeleton, layout: PoseLayout) -> Array:
 
 def _resampling_error(clip: Clip, sampled: Any) -> float:
     """By how much the frames are off; nothing is off at keys that are frames, so that only others are measured."""
-    return 0.0 if clip.key_rate is not None and abs(clip.key_rate - sampled.rate) < 0.01 else float(sampled.error.metres)
+    return (
+        0.0
+        if clip.key_rate is not None and abs(clip.key_rate - sampled.rate) < 0.01
+        else float(sampled.error.metres)
+    )
 
 
 def _body(clip: Clip, rows: Array, radius: Array, limit: Array) -> _Body:
@@ -125,7 +133,7 @@ def _reaches(plan: TrackPlan, body: _Body, rows: Array) -> tuple[Array, Array]:
     scale = np.where(body.own_unit > 0, body.own_unit, 1.0)
     lever = body.radius * scale / body.limit
     least = body.limit.copy()
-    still = (plan.column[:, 3:6] < 0).all(axis=1)
+    still = np.asarray((plan.column[:, 3:6] < 0).all(axis=1))
     for j in range(J - 1, 0, -1):
         p = body.parents[j]
         if p >= 0:
@@ -138,21 +146,34 @@ def _reaches(plan: TrackPlan, body: _Body, rows: Array) -> tuple[Array, Array]:
 class _Packer:
     """Packs the frames of one clip, with segments of any length."""
 
-    def __init__(self, clip: Clip, rows: Array, layout: PoseLayout, plan: TrackPlan, body: _Body, rate: float) -> None:
-        self.clip, self.rows, self.layout, self.plan, self.body, self.rate = clip, rows, layout, plan, body, rate
+    def __init__(
+        self, clip: Clip, rows: Array, layout: PoseLayout, plan: TrackPlan, body: _Body, rate: float
+    ) -> None:
+        self.clip, self.rows, self.layout, self.plan, self.body, self.rate = (
+            clip,
+            rows,
+            layout,
+            plan,
+            body,
+            rate,
+        )
         T, J = len(rows), layout.J
         lever, least = _reaches(plan, body, rows)
         self.steps = np.empty((J, 3), np.int32)
         unit = np.where(body.unit > 0, body.unit, 1.0)
-        for kind, sizes in enumerate((0.5 * least / unit, 0.2 / np.maximum(lever, 1e-9), 0.1 / np.maximum(lever, 1e-9))):
+        for kind, sizes in enumerate(
+            (0.5 * least / unit, 0.2 / np.maximum(lever, 1e-9), 0.1 / np.maximum(lever, 1e-9))
+        ):
             self.steps[:, kind] = [step_code(x) for x in sizes]
         children = [np.flatnonzero(body.parents == j) for j in range(J)]
         plan.mark_long_ways(rows, layout, SIZES[self.steps[:, 0]])
         self.work = StepWork(
             rows=rows.reshape(-1), parents=body.parents, children=np.concatenate([*children, []]).astype(np.int32),
             child_start=np.concatenate([[0], np.cumsum([len(c) for c in children])]).astype(np.int32),
-            column=plan.column.reshape(-1), code=self.steps.reshape(-1), sizes=SIZES, exact=plan.exact, base=plan.base.reshape(-1),
-            unit=body.unit, own_unit=body.own_unit, radius=body.radius, limit=SURE * body.limit, frames=np.zeros(0, np.int64),
+            column=plan.column.reshape(-1), code=self.steps.reshape(-1), sizes=SIZES, exact=plan.exact,
+            base=plan.base.reshape(-1),
+            unit=body.unit, own_unit=body.own_unit, radius=body.radius, limit=SURE * body.limit,
+            frames=np.zeros(0, np.int64),
             scale=np.zeros(0), true=np.zeros(0), decoded=np.zeros(0), numbers=np.zeros(max(T * plan.columns, 1), np.int32),
             codes=np.zeros(0, np.int32), size=layout.size, Jp=layout.joints, columns=plan.columns, length=16,
         )  # fmt: skip
@@ -163,7 +184,11 @@ class _Packer:
         """What kernels work with, for so many frames at once."""
         count = 7 * self.layout.J * len(frames)
         return self.work._replace(
-            frames=frames, scale=np.ones(len(frames)), true=np.zeros(count), decoded=np.zeros(count), **changes
+            frames=frames,
+            scale=np.ones(len(frames)),
+            true=np.zeros(count),
+            decoded=np.zeros(count),
+            **changes,
         )
 
     def _tune(self) -> None:
@@ -193,20 +218,22 @@ class _Packer:
             if float(ratio.max()) <= 1.0:
                 return replace(motion, error=float(metres.max()))
             _refine(work, ratio, T)
+        limit = float(self.body.limit.min())
         raise ValidationError(
-            f"compressed: {self.clip!r} cannot be packed to {float(self.body.limit.min()):.3g} m; allow it a larger error, or keep "
-            "its frames"
+            f"compressed: {self.clip!r} cannot be packed to {limit:.3g} m; allow it a larger error, or keep its frames"
         )
 
 
 def _errors(rows: Array, mine: Array, body: _Body, layout: PoseLayout) -> tuple[Array, Array]:
-    """The largest error from each frame on, as a part of the limit and in metres; looked at more closely where it is large."""
+    """The largest error from each frame on, as a part of the limit and in metres; looked at more closely where it
+    is large."""
     T, J = len(rows), layout.J
     ratio, metres, room = np.zeros(T), np.zeros(T), [np.zeros(12 * J) for _ in range(2)]
 
     def looked(a: Array, b: Array, shares: Array, out: tuple[Array, Array]) -> None:
         skin_errors(
-            a.reshape(-1), b.reshape(-1), body.parents, body.radius, body.limit, body.alike, shares, *room, *out, layout.joints,
+            a.reshape(-1), b.reshape(-1), body.parents, body.radius, body.limit, body.alike, shares, *room, *out,
+            layout.joints,
             layout.size,
         )  # fmt: skip
 

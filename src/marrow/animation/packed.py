@@ -40,17 +40,21 @@ def _rows_at(motion: PackedMotion, skeleton: Skeleton, frames: Array) -> Array:
     """Pose rows `(Q, size)` at times counted in frames."""
     layout = PoseLayout(motion.joint_count, motion.morph_count)
     rows = aligned_zeros((len(frames), layout.size))
-    base: Array = derived(skeleton, ("base row", motion.additive), lambda: base_row(skeleton, motion.additive))
+    base: Array = derived(
+        skeleton, ("base row", motion.additive), lambda: base_row(skeleton, motion.additive)
+    )
     if len(frames):
         sample_packed(
-            motion.words, base, np.ascontiguousarray(frames, np.float64), rows.reshape(-1), 0, 0, motion.frame_count, layout.joints,
+            motion.words, base, np.ascontiguousarray(frames, np.float64), rows.reshape(-1), 0, 0,
+            motion.frame_count, layout.joints,
             layout.morphs,
         )  # fmt: skip
     return rows
 
 
 def unpacked_rows(motion: PackedMotion, skeleton: Skeleton) -> Array:
-    """All frames as pose rows `(T, size)`; neighbouring rotations have the same sign, so that they may be mixed as they are."""
+    """All frames as pose rows `(T, size)`; neighbouring rotations have the same sign, so that they may be mixed as
+    they are."""
     rows = _rows_at(motion, skeleton, np.arange(motion.frame_count, dtype=np.float64))
     rotation = rows[:, : 10 * PoseLayout(motion.joint_count).joints].reshape(len(rows), 10, -1)[:, 3:7]
     turned = (rotation[1:] * rotation[:-1]).sum(axis=1) < 0
@@ -81,14 +85,21 @@ def sample_motion(motion: PackedMotion, skeleton: Skeleton, time: Array) -> Pose
 
 
 def track_arrays(motion: PackedMotion, skeleton: Skeleton) -> tuple[Array, Array, Array]:
-    """Tracks with a key in every frame for what moves, one for what only differs from the base pose; as table, times and values."""
+    """Tracks with a key in every frame for what moves, one for what only differs from the base pose; as table,
+    times and values."""
     J, M, T = motion.joint_count, motion.morph_count, motion.frame_count
     pose = unpack_rows(unpacked_rows(motion, skeleton), J, M)
     base = unpack_rows(base_row(skeleton, motion.additive)[None], J, M)
     times = (np.arange(T) / motion.rate).astype(np.float32)
     rows, values, size = [], [], 0
-    fields = ((0, pose.translation, base.translation), (1, pose.rotation, base.rotation), (2, pose.scale, base.scale))
-    parts = [(path, mine, start) for path, mine, start in fields] + [(3, pose.morphs[..., None], base.morphs[..., None])]
+    fields = (
+        (0, pose.translation, base.translation),
+        (1, pose.rotation, base.rotation),
+        (2, pose.scale, base.scale),
+    )
+    parts = [(path, mine, start) for path, mine, start in fields] + [
+        (3, pose.morphs[..., None], base.morphs[..., None])
+    ]
     for path, mine, start in parts:
         moves = (mine != mine[:1]).any(axis=(0, 2))
         differs = moves | (mine[0] != start[0]).any(axis=-1)

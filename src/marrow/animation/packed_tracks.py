@@ -1,7 +1,9 @@
-"""Which components of a clip have tracks, what they are counted from, and the record that is written of them (`kernels.packed_layout`)."""
+"""Which components of a clip have tracks, what they are counted from, and the record that is written of them
+(`kernels.packed_layout`)."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -38,9 +40,12 @@ def step_code(size: float) -> int:
 
 @dataclass(eq=False)
 class TrackPlan:
-    """`column (J, 9)`: where the numbers of each component are in a frame of `columns`, -1 where it stays; `base (J, 10)`: what it is counted from;
-    `own (J, 3)`: whether that is its own, for translation, rotation and scale; `exact (J,)`: translations that are counted from each segment's first frame.
-    The same for morphs: `morphs_column (M,)`, `morph_base`, `morph_own`, `morph_code`. `under (J, 7)` is the pose (translation, rotation) that differences are
+    """`column (J, 9)`: where the numbers of each component are in a frame of `columns`, -1 where it stays; `base
+    (J, 10)`: what it is counted from;
+    `own (J, 3)`: whether that is its own, for translation, rotation and scale; `exact (J,)`: translations that are
+    counted from each segment's first frame.
+    The same for morphs: `morphs_column (M,)`, `morph_base`, `morph_own`, `morph_code`. `under (J, 7)` is the pose
+    (translation, rotation) that differences are
     measured on top of; own values are stored without it."""
 
     column: Array
@@ -108,11 +113,17 @@ def own_numbers(q: Array) -> Array:
     return np.clip(np.floor(_parameters(q) * half + 0.5), -half, half - 1)
 
 
-def plan_tracks(skeleton: Skeleton, rows: Array, base: Array, limits: Array, reach: Array, additive: bool) -> TrackPlan:
-    """What moves, and where it is seen from. `base` is the pose row that a clip starts from, `reach` how far morphs move the skin."""
+def plan_tracks(
+    skeleton: Skeleton, rows: Array, base: Array, limits: Array, reach: Array, additive: bool
+) -> TrackPlan:
+    """What moves, and where it is seen from. `base` is the pose row that a clip starts from, `reach` how far
+    morphs move the skin."""
     J, M = len(skeleton), len(skeleton.morph_names)
     layout = PoseLayout(J, M)
-    joints, start = _joints(rows, layout).astype(np.float64), _joints(base[None], layout)[0].astype(np.float64).T.copy()
+    joints, start = (
+        _joints(rows, layout).astype(np.float64),
+        _joints(base[None], layout)[0].astype(np.float64).T.copy(),
+    )
     start[:, 3:7] = quaternion.normalize(start[:, 3:7])
     moves, own = np.zeros((J, 9), bool), np.zeros((J, 3), bool)
     under = np.zeros((J, 7))
@@ -144,14 +155,25 @@ def plan_tracks(skeleton: Skeleton, rows: Array, base: Array, limits: Array, rea
             start[j, 3:7] = quaternion.multiply(under[j, 3:], _own_turn(quaternion.multiply(below, middle)))
             m = _parameters(quaternion.multiply(quaternion.conjugate(start[j, 3:7]), q))
         moves[j, 3:6] = np.abs(m).max(axis=0) > max(tolerance, 1.5e-6)
-    weights, rest = rows[:, 10 * layout.joints :][:, :M].astype(np.float64), base[10 * layout.joints :][:M].astype(np.float64)
+    weights, rest = (
+        rows[:, 10 * layout.joints :][:, :M].astype(np.float64),
+        base[10 * layout.joints :][:M].astype(np.float64),
+    )
     near = still / np.maximum(reach, 1e-9)
     morph_moves = np.ptp(weights, axis=0) > near if M else np.zeros(0, bool)
     morph_own = ~morph_moves & (np.abs(weights[0] - rest) > near)
     rest[morph_own] = weights[0, morph_own].astype(np.float32)
     codes = np.array([step_code(x) for x in 0.1 * limits.min() / np.maximum(reach, 1e-9)], np.int32)
     plan = TrackPlan(
-        np.full((J, 9), -1, np.int32), start, own, np.zeros(J, np.int32), np.full(M, -1, np.int32), rest, morph_own, codes, 0,
+        np.full((J, 9), -1, np.int32),
+        start,
+        own,
+        np.zeros(J, np.int32),
+        np.full(M, -1, np.int32),
+        rest,
+        morph_own,
+        codes,
+        0,
         under,
     )
     for _, _, members in _cells(layout):
@@ -183,7 +205,8 @@ def _cells(layout: PoseLayout) -> list[tuple[int, int, list[tuple[int, list[tupl
 
 @dataclass(eq=False)
 class _Cell:
-    """A cell as it is written: which joints (or morph channels) have which components, the column of each, and the number of its block."""
+    """A cell as it is written: which joints (or morph channels) have which components, the column of each, and the
+    number of its block."""
 
     group: int
     kind: int
@@ -195,8 +218,11 @@ class _Cell:
 
 
 def _planned(plan: TrackPlan, layout: PoseLayout) -> tuple[list[_Cell], Array, Array]:
-    """The cells, where the channels of each component of each block begin and end, and the columns of the lanes of each block."""
-    cells, first, lanes = [], [0], []
+    """The cells, where the channels of each component of each block begin and end, and the columns of the lanes of
+    each block."""
+    cells: list[_Cell] = []
+    first: list[int] = [0]
+    lanes: list[int] = []
     for g, kind, members in _cells(layout):
         cell = _Cell(g, kind, [0, 0, 0], 0, NO_BLOCK, [], [-1] * 48)
         counts = [0, 0, 0]
@@ -220,9 +246,17 @@ def _planned(plan: TrackPlan, layout: PoseLayout) -> tuple[list[_Cell], Array, A
 
 
 def write_record(
-    plan: TrackPlan, layout: PoseLayout, rows: Array, numbers: Array, codes: Array, steps: Array, sizes: Array, length: int
+    plan: TrackPlan,
+    layout: PoseLayout,
+    rows: Array,
+    numbers: Array,
+    codes: Array,
+    steps: Array,
+    sizes: Array,
+    length: int,
 ) -> Array:
-    """The record of a clip, from its numbers `(T, columns)`, the scales of its segments and the steps `(J, 3)` of its tracks."""
+    """The record of a clip, from its numbers `(T, columns)`, the scales of its segments and the steps `(J, 3)` of
+    its tracks."""
     T, columns, segments = len(rows), plan.columns, -(-len(rows) // length)
     cells, first, lanes = _planned(plan, layout)
     blocks = len(lanes) // 48
@@ -231,13 +265,17 @@ def write_record(
     for j in exact:
         floats[plan.column[j, :3][plan.column[j, :3] >= 0]] = 1
     # Where one constant of a plane is a float, all are.
-    for a, b in zip(first[:-1], first[1:]):
+    for a, b in itertools.pairwise(first.tolist()):
         floats[a:b] = floats[a:b].max(initial=0)
-    fit, heads = np.zeros(max(segments * columns * CHANNEL, 1), np.int32), np.zeros(max(3 * segments * blocks, 1), np.int32)
+    fit, heads = (
+        np.zeros(max(segments * columns * CHANNEL, 1), np.int32),
+        np.zeros(max(3 * segments * blocks, 1), np.int32),
+    )
     octets = 0
     if columns:
         octets = fit_segments(
-            numbers, first, floats, least_squares(length), fit, heads, np.zeros(16 * CHANNEL, np.int32), columns, T, length, segments
+            numbers, first, floats, least_squares(length), fit, heads, np.zeros(16 * CHANNEL, np.int32), columns,
+            T, length, segments
         )[0]  # fmt: skip
     starts = _starts(plan, layout, rows, fit, codes, steps, sizes, floats, length)
     head = _head(plan, layout, cells, steps)
@@ -246,10 +284,28 @@ def write_record(
     words, table = np.zeros(room, np.int32), np.zeros(segments, np.int32)
     words[: len(head)] = head
     end = write_segments(
-        words, numbers, fit, heads, first, lanes, starts.reshape(-1), codes, table, POWERS, columns, T, length, body
+        words,
+        numbers,
+        fit,
+        heads,
+        first,
+        lanes,
+        starts.reshape(-1),
+        codes,
+        table,
+        POWERS,
+        columns,
+        T,
+        length,
+        body,
     )[0]
     if end < 0:
-        why = ["", "there is no room", "a segment of so many joints is too large", "a joint moves too far between two frames"]
+        why = [
+            "",
+            "there is no room",
+            "a segment of so many joints is too large",
+            "a joint moves too far between two frames",
+        ]
         raise ValidationError(f"compressed: {why[-end]} for a limit this small")
     words[len(head) : body] = table
     words[:7] = T, layout.joints // 16, layout.morphs // 16, blocks, len(head), end + SPARE, length
@@ -257,9 +313,18 @@ def write_record(
 
 
 def _starts(
-    plan: TrackPlan, layout: PoseLayout, rows: Array, fit: Array, codes: Array, steps: Array, sizes: Array, floats: Array, length: int
+    plan: TrackPlan,
+    layout: PoseLayout,
+    rows: Array,
+    fit: Array,
+    codes: Array,
+    steps: Array,
+    sizes: Array,
+    floats: Array,
+    length: int,
 ) -> Array:
-    """The constants that are floats, `(segments, columns)`: translations are counted from the first frame of each segment, as `choose_numbers` does; others in the same
+    """The constants that are floats, `(segments, columns)`: translations are counted from the first frame of each
+    segment, as `choose_numbers` does; others in the same
     plane from nothing."""
     segments, columns = -(-len(rows) // length), max(plan.columns, 1)
     out = np.zeros((segments, columns), np.float32)
@@ -287,7 +352,9 @@ def _head(plan: TrackPlan, layout: PoseLayout, cells: list[_Cell], steps: Array)
         if cell.tracks or cell.own:
             where = len(words)
             words += [cell.masks[0] | cell.masks[1] << 16, cell.masks[2] | cell.own << 16]
-            codes = [int(steps[t, cell.kind]) if cell.kind < 3 else int(plan.morph_code[t]) for t in cell.tracks]
+            codes = [
+                int(steps[t, cell.kind]) if cell.kind < 3 else int(plan.morph_code[t]) for t in cell.tracks
+            ]
             octets = bytes(codes) + bytes(-len(codes) % 4)
             words += np.frombuffer(octets, "<u4").tolist()
             for target in [16 * cell.group + lane for lane in range(16) if cell.own >> lane & 1]:
@@ -305,7 +372,11 @@ def _own_words(plan: TrackPlan, target: int, kind: int) -> list[int]:
         numbers = own_numbers(turn).astype(np.int64) + (1 << (OWN_BITS - 1))
         together = sum(int(n) << (OWN_BITS * c) for c, n in enumerate(numbers))
         return [together & 0xFFFFFFFF, together >> 32]
-    values = plan.morph_base[target : target + 1] if kind == 3 else plan.base[target, (0 if kind == 0 else 7) :][:3]
+    values = (
+        plan.morph_base[target : target + 1]
+        if kind == 3
+        else plan.base[target, (0 if kind == 0 else 7) :][:3]
+    )
     if kind == 0:
         values = values - plan.under[target, :3]
     return [int(x) for x in np.asarray(values, np.float32).view(np.uint32)]

@@ -33,14 +33,17 @@ def joint_radii(skeleton: Skeleton, character: Character | None) -> Array:
     radii = np.zeros(len(skeleton))
     for mesh in character.meshes:
         grown = max(
-            (float(np.linalg.norm(t.positions, axis=-1).max(initial=0.0)) for t in mesh.morph_targets), default=0.0
+            (float(np.linalg.norm(t.positions, axis=-1).max(initial=0.0)) for t in mesh.morph_targets),
+            default=0.0,
         )
         for k, joint in enumerate(mesh.joint_list.tolist()):
             mine = ((mesh.joints == k) & (mesh.weights > 0)).any(axis=1)
             if mine.any():
                 bind = mesh.inverse_bind[k].astype(np.float64)
                 near = mesh.positions[mine].astype(np.float64) @ bind[:, :3].T + bind[:, 3]
-                far = float(np.linalg.norm(near, axis=1).max()) + grown * float(np.linalg.norm(bind[:, :3], 2))
+                far = float(np.linalg.norm(near, axis=1).max()) + grown * float(
+                    np.linalg.norm(bind[:, :3], 2)
+                )
                 radii[joint] = max(radii[joint], far)
     return np.where(radii > 0, radii, BARE / size)
 
@@ -52,7 +55,9 @@ def morph_reach(skeleton: Skeleton, character: Character | None) -> Array:
         found = np.zeros(len(reach))
         for mesh in character.meshes:
             for t in mesh.morph_targets:
-                far = float(np.linalg.norm(t.positions, axis=-1).max(initial=0.0)) / max(abs(t.full_weight), 1e-6)
+                far = float(np.linalg.norm(t.positions, axis=-1).max(initial=0.0)) / max(
+                    abs(t.full_weight), 1e-6
+                )
                 found[t.channel] = max(found[t.channel], far)
         reach = np.where(found > 0, found, reach)
     return reach

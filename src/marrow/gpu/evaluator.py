@@ -222,7 +222,8 @@ class GpuEvaluator(PoseEvaluator):
                 "rules": np.minimum(self._rules(memory), 2**31 - 1), "parents": self._parents, "levels": self._levels,
                 "level_joints": self._order, "ancestors": self._ancestors.reshape(-1), "ints": given.ints,
                 "palette_joints": self.palette.joints, "clip_start": bank.start, "clip_frames": bank.frames,
-                "clip_rate": rate, "clip_packed": bank.packed_at, "masks": masks, "floats": numbers, "inverse_bind": inverse_bind,
+                "clip_rate": rate, "clip_packed": bank.packed_at, "masks": masks, "floats": numbers,
+                "inverse_bind": inverse_bind,
             }  # fmt: skip
             words = [np.asarray(parts[name]).astype(np.int32) for name in TABLES]
             begins = self.shared.keep(np.concatenate(words)) + np.cumsum([0, *(len(w) for w in words[:-1])])

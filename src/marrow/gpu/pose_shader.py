@@ -130,7 +130,9 @@ def _world(shader: PoseShader) -> World:
         "ints": table("ints", "i", "ints_count"),
         "floats": table("floats", "f", "floats_count"),
         "masks": table("masks", "f", "masks_count"),
-        **{name: table(name, "i") for name in ("rules", "clip_start", "clip_frames", "clip_packed", "packed")},
+        **{
+            name: table(name, "i") for name in ("rules", "clip_start", "clip_frames", "clip_packed", "packed")
+        },
         **{name: table(name, "f") for name in ("clip_rate", "inverse_bind")},
     }
     constants = {"Jp": "row", "Mp": "morph_lanes", "lanes": "lanes", "depth": "depth"}
@@ -148,7 +150,9 @@ def _world(shader: PoseShader) -> World:
     reserved = frozenset(("lane", "room", "wanted", "memory_row", "matrices", "summed", *shader.bindings))
     instead = {run: name for run, name in INSTEAD.items() if shader.jumps and run not in left_out}
     stand_ins = {add_packed: add_packed_joints}
-    return World(arrays, names, levels, barrier, left_out, stand_ins, instead, BEFORE if instead else "", reserved)
+    return World(
+        arrays, names, levels, barrier, left_out, stand_ins, instead, BEFORE if instead else "", reserved
+    )
 
 
 def _declarations(shader: PoseShader) -> list[str]:

@@ -326,7 +326,9 @@ def _packed_in(clip: _Clip, words: Array, skeleton: Skeleton) -> Tracks:
     said = clip.packed
     assert said is not None
     if words.dtype != np.int32 or words.ndim != 1:
-        raise ValidationError(f"the packed frames of {clip.name!r} are {words.dtype} {words.shape}, not a row of int32")
+        raise ValidationError(
+            f"the packed frames of {clip.name!r} are {words.dtype} {words.shape}, not a row of int32"
+        )
     motion = PackedMotion(
         words, said.frames, len(skeleton), len(skeleton.morph_names), said.rate, clip.additive, said.limit, said.error,
         said.resampling_error,
@@ -351,7 +353,16 @@ def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
     windows = [(k, e.duration, e.payload) for k, e in enumerate(clip.events) if e.duration or e.payload]
     curves = [(c.name, c.times.tolist(), c.values.tolist()) for c in clip.curves]
     return _Clip(
-        clip.name, arrays, clip.duration, events, clip.rate, clip.additive, windows, clip.start, curves, packed
+        clip.name,
+        arrays,
+        clip.duration,
+        events,
+        clip.rate,
+        clip.additive,
+        windows,
+        clip.start,
+        curves,
+        packed,
     )
 
 

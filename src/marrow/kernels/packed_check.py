@@ -22,7 +22,15 @@ from marrow.kernels.packed_layout import (
 
 __all__ = ["FAULTS", "check_record"]
 
-FAULTS = ("", "its head", "its table of segments", "a cell", "a segment", "a block", "a number that is not finite")
+FAULTS = (
+    "",
+    "its head",
+    "its table of segments",
+    "a cell",
+    "a segment",
+    "a block",
+    "a number that is not finite",
+)
 """What may be wrong with a record."""
 
 
@@ -42,7 +50,7 @@ def octet_at(words, number):
 
 def count_bits(mask):
     count = 0
-    for k in range(16):
+    for _ in range(16):
         count += mask & 1
         mask = mask >> 1
     return count
@@ -102,12 +110,17 @@ def check_block(words, cell, begin, kind, frames):
             for k in range(count):
                 if octet_at(words, octet + k) > WIDEST:
                     return 5
-                if constant == 4 and ((octet_at(words, octet + 4 * count + k) & 127) << 1) + (octet_at(words, octet + 3 * count + k) >> 7) == 255:
+                if (
+                    constant == 4
+                    and ((octet_at(words, octet + 4 * count + k) & 127) << 1)
+                    + (octet_at(words, octet + 3 * count + k) >> 7)
+                    == 255
+                ):
                     return 6
             octet = end
     bits, ranks = 0, (0, 0, 0)
     masks = (half_at(words, cell, 0), half_at(words, cell, 1), half_at(words, cell, 2))
-    for lane in range(16):
+    for _ in range(16):
         own = 0
         a, b, c = masks[0] & 1, masks[1] & 1, masks[2] & 1
         if a != 0:
@@ -131,10 +144,21 @@ def check_record(words: i4[ANY], frames: int, groups: int, morph_groups: int) ->
     cells = 3 * groups + morph_groups
     if frames < 1 or size < HEAD + cells:
         return 1
-    if words[FRAMES] != frames or words[GROUPS] != groups or words[MORPH_GROUPS] != morph_groups or words[WORDS] != len(words):
+    if (
+        words[FRAMES] != frames
+        or words[GROUPS] != groups
+        or words[MORPH_GROUPS] != morph_groups
+        or words[WORDS] != len(words)
+    ):
         return 1
     length, blocks, table = words[LENGTH], words[BLOCKS], words[SEGMENTS]
-    if (length != 16 and length != 32) or blocks < 0 or blocks > cells or words[EMPTY] != 0 or words[EMPTY + 1] != 0:
+    if (
+        (length != 16 and length != 32)
+        or blocks < 0
+        or blocks > cells
+        or words[EMPTY] != 0
+        or words[EMPTY + 1] != 0
+    ):
         return 1
     segments = (frames + length - 1) // length
     if table < HEAD + cells or table + segments > size:

@@ -34,7 +34,20 @@ Two frames are mixed straight, the second on the side of the first.
 
 from __future__ import annotations
 
-__all__ = ["BLOCKS", "EMPTY", "FRAMES", "GROUPS", "HEAD", "LENGTH", "MORPH_GROUPS", "NO_BLOCK", "SEGMENTS", "SPARE", "WORDS", "step_of"]
+__all__ = [
+    "BLOCKS",
+    "EMPTY",
+    "FRAMES",
+    "GROUPS",
+    "HEAD",
+    "LENGTH",
+    "MORPH_GROUPS",
+    "NO_BLOCK",
+    "SEGMENTS",
+    "SPARE",
+    "WORDS",
+    "step_of",
+]
 
 FRAMES, GROUPS, MORPH_GROUPS, BLOCKS, SEGMENTS, WORDS, LENGTH, _, EMPTY = range(9)
 """Where in the head of a record its sizes are, and the empty cell."""

@@ -31,8 +31,13 @@ def least_squares(length: int) -> NDArray[Any]:
     for n in range(1, length + 1):
         for degree in range(min(4, n)):
             count = degree + 1
-            basis = [[Fraction(x, 1024) for x in _shapes(32 * k // length - 16)[:count]] for k in range(n)]
-            rows = [[sum(b[i] * b[j] for b in basis) for j in range(count)] + [b[i] for b in basis] for i in range(count)]
+            basis: Any = [
+                [Fraction(x, 1024) for x in _shapes(32 * k // length - 16)[:count]] for k in range(n)
+            ]
+            rows: list[list[Any]] = [
+                [sum(b[i] * b[j] for b in basis) for j in range(count)] + [b[i] for b in basis]
+                for i in range(count)
+            ]
             for i in range(count):  # Gauss and Jordan; the matrix is positive
                 rows[i] = [x / rows[i][i] for x in rows[i]]
                 for other in range(count):
@@ -115,7 +120,9 @@ def fit_segments(
                 bits, octets, low, high, exact = 0, 1, 0, 0, 0
                 for c in range(first, last):
                     at = CHANNEL * (c - first)
-                    width, own = fit_channel(numbers, length * s * columns + c, columns, n, length, squares, degree, room, at)
+                    width, own = fit_channel(
+                        numbers, length * s * columns + c, columns, n, length, squares, degree, room, at
+                    )
                     bits += n * width
                     octets = max(octets, own)
                     low, high, exact = min(low, room[at + 1]), max(high, room[at + 1]), max(exact, floats[c])
@@ -147,7 +154,9 @@ def put_planes(words, bit, fit, starts, head, first, last, at, powers):
         bit = put_bits(words, bit, fit[CHANNEL * (at + c)], 8, powers)
     for k in range(constant):
         for c in range(first, last):
-            value = starts[at + c] if constant == 4 else fit[CHANNEL * (at + c) + 1] + powers[8 * constant - 1]
+            value = (
+                starts[at + c] if constant == 4 else fit[CHANNEL * (at + c) + 1] + powers[8 * constant - 1]
+            )
             bit = put_bits(words, bit, octet(value, k), 8, powers)
     for i in range(degree):
         for k in range(octets):
@@ -209,7 +218,9 @@ def write_segments(
                 p = 3 * b + c
                 first, last = first_channel[p], first_channel[p + 1]
                 if last > first:
-                    bit = put_planes(words, bit, fit, starts, heads[3 * blocks * s + p], first, last, s * columns, powers)
+                    bit = put_planes(
+                        words, bit, fit, starts, heads[3 * blocks * s + p], first, last, s * columns, powers
+                    )
             for k in range(n):
                 for lane in range(16):
                     in_all = 0

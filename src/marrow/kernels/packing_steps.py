@@ -115,7 +115,11 @@ def aimed(work, l, j, ex, ey, ez):
     a = 7 * (l * J + j)
     for k in range(work.child_start[j], work.child_start[j + 1]):
         b = 7 * (l * J + work.children[k])
-        x, y, z = work.true[b] - work.true[a], work.true[b + 1] - work.true[a + 1], work.true[b + 2] - work.true[a + 2]
+        x, y, z = (
+            work.true[b] - work.true[a],
+            work.true[b + 1] - work.true[a + 1],
+            work.true[b + 2] - work.true[a + 2],
+        )
         xx, yy, zz = xx + y * y + z * z, yy + x * x + z * z, zz + x * x + y * y
         xy, xz, yz = xy - x * y, xz - x * z, yz - y * z
         bx, by, bz = bx + ey * z - ez * y, by + ez * x - ex * z, bz + ex * y - ey * x
@@ -213,7 +217,7 @@ def decode_joint(work, j, first, last):
         ex, ey, ez = t[0] - work.true[a], t[1] - work.true[a + 1], t[2] - work.true[a + 2]
         q = rotation_of(work, l, j, turn, ex, ey, ez)
         put(work.decoded, a, t, q)
-        x, y, z, w = multiplied(q, conjugated(kept_rotation(work.true, a)))
+        x, y, z, _ = multiplied(q, conjugated(kept_rotation(work.true, a)))
         # The chord of the difference of both turns: twice the sine of half its angle.
         chord = 2.0 * math.sqrt(x * x + y * y + z * z)
         error = math.sqrt(ex * ex + ey * ey + ez * ez) + reach * chord
@@ -249,7 +253,7 @@ def tune_steps(work: StepWork, rounds: int, jump: int) -> int:
     true_poses(work, 0, L)
     changed = 0
     # First all together, until they fit.
-    for r in range(64):
+    for _ in range(64):
         if decode_all(work, 0, 0, L, 1.0) <= 1.0:
             break
         for k in range(3 * J):
@@ -276,7 +280,9 @@ def tune_steps(work: StepWork, rounds: int, jump: int) -> int:
 
 
 @kernel
-def choose_numbers(work: StepWork, first: int, last: int, frame_count: int, lowest: int, highest: int, kept: int) -> int:
+def choose_numbers(
+    work: StepWork, first: int, last: int, frame_count: int, lowest: int, highest: int, kept: int
+) -> int:
     """Chooses the numbers of the segments `first..last`, each with the coarsest scale whose errors are not too large: a code between `lowest` and
     `highest`, or where `kept` is not zero the one that `codes` has. Returns how many segments had none."""
     J, missed = len(work.parents), 0

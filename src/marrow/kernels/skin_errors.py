@@ -13,15 +13,36 @@ __all__ = ["skin_errors"]
 def mixed_matrix(rows, a, b, x, Jp, j, out, o):
     """The local matrix of a joint between the frames at `a` and `b`, mixed as pose programs do."""
     y = 1.0 - x
-    qx, qy = y * rows[a + 3 * Jp + j] + x * rows[b + 3 * Jp + j], y * rows[a + 4 * Jp + j] + x * rows[b + 4 * Jp + j]
-    qz, qw = y * rows[a + 5 * Jp + j] + x * rows[b + 5 * Jp + j], y * rows[a + 6 * Jp + j] + x * rows[b + 6 * Jp + j]
+    qx, qy = (
+        y * rows[a + 3 * Jp + j] + x * rows[b + 3 * Jp + j],
+        y * rows[a + 4 * Jp + j] + x * rows[b + 4 * Jp + j],
+    )
+    qz, qw = (
+        y * rows[a + 5 * Jp + j] + x * rows[b + 5 * Jp + j],
+        y * rows[a + 6 * Jp + j] + x * rows[b + 6 * Jp + j],
+    )
     squared = qx * qx + qy * qy + qz * qz + qw * qw
     s = 0.0 if squared == 0.0 else 2.0 / squared
-    sx, sy = y * rows[a + 7 * Jp + j] + x * rows[b + 7 * Jp + j], y * rows[a + 8 * Jp + j] + x * rows[b + 8 * Jp + j]
+    sx, sy = (
+        y * rows[a + 7 * Jp + j] + x * rows[b + 7 * Jp + j],
+        y * rows[a + 8 * Jp + j] + x * rows[b + 8 * Jp + j],
+    )
     sz = y * rows[a + 9 * Jp + j] + x * rows[b + 9 * Jp + j]
-    out[o], out[o + 1], out[o + 2] = (1.0 - s * (qy * qy + qz * qz)) * sx, s * (qx * qy - qw * qz) * sy, s * (qx * qz + qw * qy) * sz
-    out[o + 4], out[o + 5], out[o + 6] = s * (qx * qy + qw * qz) * sx, (1.0 - s * (qx * qx + qz * qz)) * sy, s * (qy * qz - qw * qx) * sz
-    out[o + 8], out[o + 9], out[o + 10] = s * (qx * qz - qw * qy) * sx, s * (qy * qz + qw * qx) * sy, (1.0 - s * (qx * qx + qy * qy)) * sz
+    out[o], out[o + 1], out[o + 2] = (
+        (1.0 - s * (qy * qy + qz * qz)) * sx,
+        s * (qx * qy - qw * qz) * sy,
+        s * (qx * qz + qw * qy) * sz,
+    )
+    out[o + 4], out[o + 5], out[o + 6] = (
+        s * (qx * qy + qw * qz) * sx,
+        (1.0 - s * (qx * qx + qz * qz)) * sy,
+        s * (qy * qz - qw * qx) * sz,
+    )
+    out[o + 8], out[o + 9], out[o + 10] = (
+        s * (qx * qz - qw * qy) * sx,
+        s * (qy * qz + qw * qx) * sy,
+        (1.0 - s * (qx * qx + qy * qy)) * sz,
+    )
     for c in range(3):
         out[o + 4 * c + 3] = y * rows[a + c * Jp + j] + x * rows[b + c * Jp + j]
 
@@ -32,7 +53,9 @@ def after(m, p, o):
         x, y, z = m[o + c], m[o + 4 + c], m[o + 8 + c]
         last = 1.0 if c == 3 else 0.0
         for r in range(3):
-            m[o + 4 * r + c] = m[p + 4 * r] * x + m[p + 4 * r + 1] * y + m[p + 4 * r + 2] * z + last * m[p + 4 * r + 3]
+            m[o + 4 * r + c] = (
+                m[p + 4 * r] * x + m[p + 4 * r + 1] * y + m[p + 4 * r + 2] * z + last * m[p + 4 * r + 3]
+            )
 
 
 @kernel
@@ -69,7 +92,11 @@ def skin_errors(
                     for c in range(3):
                         d = a[12 * j + 4 * r + c] - b[12 * j + 4 * r + c]
                         total += d * d
-                x, y, z = a[12 * j + 3] - b[12 * j + 3], a[12 * j + 7] - b[12 * j + 7], a[12 * j + 11] - b[12 * j + 11]
+                x, y, z = (
+                    a[12 * j + 3] - b[12 * j + 3],
+                    a[12 * j + 7] - b[12 * j + 7],
+                    a[12 * j + 11] - b[12 * j + 11],
+                )
                 # The difference of two turns has two singular values, and those are equal.
                 turn = math.sqrt(0.5 * total if alike[j] != 0 else total)
                 off = math.sqrt(x * x + y * y + z * z) + radius[j] * turn

@@ -241,7 +241,9 @@ class Clip(Asset, ClipTools):
         who = f"Clip({_validate.name('Clip', 'name', self.name)!r})"
         _validate.instance(who, "skeleton", self.skeleton, Skeleton)
         tracks = self.tracks if isinstance(self.tracks, Tracks) else Tracks.pack(self.tracks)
-        last = self._checked_motion(who, tracks.motion) if tracks.motion else self._checked_tracks(who, tracks)
+        last = (
+            self._checked_motion(who, tracks.motion) if tracks.motion else self._checked_tracks(who, tracks)
+        )
         duration = last if self.duration is None else _validate.number(who, "duration", self.duration, low=0)
         rate = None if self.rate is None else _validate.number(who, "rate", self.rate, low=0, above=True)
         events = _checked_events(who, self.events, duration)
@@ -287,7 +289,8 @@ class Clip(Asset, ClipTools):
 
     @property
     def packed(self) -> PackedMotion | None:
-        """The packed frames of a clip that was `compressed`; its tracks are unpacked when they are looked at. None for others."""
+        """The packed frames of a clip that was `compressed`; its tracks are unpacked when they are looked at. None
+        for others."""
         return self.tracks.motion
 
     def compressed(
@@ -297,12 +300,17 @@ class Clip(Asset, ClipTools):
         character: Character | None = None,
         rate: float | None = None,
     ) -> Clip:
-        """The clip in a tenth to a fiftieth of its room, off by at most `error` metres anywhere on the skin, at its frames and between them.
+        """The clip in a tenth to a fiftieth of its room, off by at most `error` metres anywhere on the skin, at
+        its frames and between them.
 
-        The skin is that of `character`; without one, spheres of 3 cm around every joint. `error` may name parts of the body and what applies below them:
-        `{"@hands": 5e-5, "@head": 5e-5}`; 0.1 mm elsewhere, or what it says for `""`. Frames are those of `resampled(rate)`, so what is between keys that lie
+        The skin is that of `character`; without one, spheres of 3 cm around every joint. `error` may name parts of
+        the body and what applies below them:
+        `{"@hands": 5e-5, "@head": 5e-5}`; 0.1 mm elsewhere, or what it says for `""`. Frames are those of
+        `resampled(rate)`, so what is between keys that lie
         anywhere is off by `resampled(rate).error` too. `clip.packed` has the error that was found, and the ratio."""
-        return _late.function("animation.compression", "compressed")(self, error=error, character=character, rate=rate)
+        return _late.function("animation.compression", "compressed")(
+            self, error=error, character=character, rate=rate
+        )
 
     def sample(self, time: ArrayLike, *, loop: bool = False) -> Pose:
         """The pose at `time`, in seconds: a scalar gives one pose, an array `(...)` a batch of poses.

@@ -1,4 +1,5 @@
-"""`PackedMotion`: the frames of a clip in a tenth to a fiftieth of their room; and tracks that are unpacked when somebody looks."""
+"""`PackedMotion`: the frames of a clip in a tenth to a fiftieth of their room; and tracks that are unpacked when
+somebody looks."""
 
 from __future__ import annotations
 
@@ -21,8 +22,10 @@ Array = NDArray[Any]
 class PackedMotion(Asset):
     """Uniform frames at `rate` a second, packed into 32-bit `words` (docs/compression.md says how).
 
-    `limit` is what the error on the skin was to be at most, in metres, `error` the largest that was found when it was made, against the frames it was
-    made from; `resampling_error` is by how much those frames were off the clip's own keys. `additive` motion starts from nothing, other from the
+    `limit` is what the error on the skin was to be at most, in metres, `error` the largest that was found when it
+    was made, against the frames it was
+    made from; `resampling_error` is by how much those frames were off the clip's own keys. `additive` motion
+    starts from nothing, other from the
     skeleton's rest pose."""
 
     words: Array
@@ -66,10 +69,8 @@ class PackedMotion(Asset):
         return self.raw_bytes / max(self.nbytes, 1)
 
     def __repr__(self) -> str:
-        return (
-            f"PackedMotion({self.frame_count} frames of {self.joint_count} joints, {self.nbytes} bytes, {self.ratio:.1f}:1, "
-            f"error {self.error:.3g} m)"
-        )
+        size = f"{self.frame_count} frames of {self.joint_count} joints, {self.nbytes} bytes"
+        return f"PackedMotion({size}, {self.ratio:.1f}:1, error {self.error:.3g} m)"
 
 
 class PackedTracks(Tracks):

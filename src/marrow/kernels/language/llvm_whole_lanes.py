@@ -140,7 +140,10 @@ class LlvmWholeLanes:
         place = builder.bitcast(builder.gep(base, [octet]), OCTETS.as_pointer())
         found = builder.load(place)
         found.align = 1
-        shuffle = next((name for kind, name in SHUFFLES.items() if self.function.module.module.triple.startswith(kind)), None)
+        shuffle = next(
+            (name for kind, name in SHUFFLES.items() if self.function.module.module.triple.startswith(kind)),
+            None,
+        )
         if shuffle:
             function = self.function.module.intrinsic(shuffle, OCTETS, [OCTETS, OCTETS])
             out = builder.call(function, [found, ranks])

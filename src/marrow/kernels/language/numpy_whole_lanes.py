@@ -112,7 +112,9 @@ class NumpyWholeLanes:
         found = NumpyWhole(self._gathered(array, offset, at, 4).astype(np.uint32))
         return found if width == 32 else (found >> (at & 7)) & ((1 << width) - 1)
 
-    def fields(self, array: Any, offset: Any, at: NumpyWhole, widths: Sequence[NumpyWhole]) -> list[NumpyWhole]:
+    def fields(
+        self, array: Any, offset: Any, at: NumpyWhole, widths: Sequence[NumpyWhole]
+    ) -> list[NumpyWhole]:
         left = self._gathered(array, offset, at, 8) >> (at & 7).value.astype(np.uint64)
         out = []
         for width in widths:

@@ -404,7 +404,9 @@ class _FunctionPrinter(WgslExpressions):
     def _beside(self, node: ir.For, label: str) -> None:
         """A round to an invocation."""
         if self._how[node.variable] != "loop":
-            raise self.error("the variable of a loop over side_by_side(...) is used in it alone, and not assigned")
+            raise self.error(
+                "the variable of a loop over side_by_side(...) is used in it alone, and not assigned"
+            )
         first, stop = self.operands([node.first, node.stop])
         stop = stop if stop.steady else self.pinned(stop)
         start = "lane" if first.known == 0 else f"{first.at(1)} + lane"

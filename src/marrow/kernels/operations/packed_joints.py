@@ -43,7 +43,7 @@ def step_of(code):
     """The step that a code stands for."""
     power = 1.0
     exponent = (code >> 3) - 28
-    for k in range(abs(exponent)):
+    for _ in range(abs(exponent)):
         power = power * 2.0
     step = 1.0 + (code & 7) * 0.125
     return step / power if exponent < 0 else step * power
@@ -56,7 +56,7 @@ def float_at(a, b, c, d):
     if exponent == 0:
         return 0.0
     power, far = 1.0, abs(exponent - 127)
-    for k in range(far):
+    for _ in range(far):
         power = power * 2.0
     value = 1.0 + fraction / 8388608.0
     value = value / power if exponent < 127 else value * power
@@ -70,7 +70,10 @@ def channel_value(packed, octet, head, count, rank, d, bits, step):
     number, added = octet_at(packed, at), 0.0
     if more == 3:
         added = float_at(
-            number, octet_at(packed, at + count), octet_at(packed, at + 2 * count), octet_at(packed, at + 3 * count)
+            number,
+            octet_at(packed, at + count),
+            octet_at(packed, at + 2 * count),
+            octet_at(packed, at + 3 * count),
         )
         number = 0
     else:
@@ -150,7 +153,12 @@ def own_word(packed, cell, lane, size, c):
 
 
 def own_float(packed, octet):
-    return float_at(octet_at(packed, octet), octet_at(packed, octet + 1), octet_at(packed, octet + 2), octet_at(packed, octet + 3))
+    return float_at(
+        octet_at(packed, octet),
+        octet_at(packed, octet + 1),
+        octet_at(packed, octet + 2),
+        octet_at(packed, octet + 3),
+    )
 
 
 def turn_of(x, y, z):
@@ -164,7 +172,10 @@ def put_values(work, record, j, kind, row, o, a, k, b, l, unit, t, weight, more,
     """Translation or scale of a joint."""
     packed, place, lane = work.packed, record + HEAD + 3 * (j >> 4) + kind, j & 15
     cell, number = record + (packed[place] & 65535), (packed[place] >> 16) & 65535
-    first, second = cell_values(packed, cell, number, lane, a, k, unit), cell_values(packed, cell, number, lane, b, l, unit)
+    first, second = (
+        cell_values(packed, cell, number, lane, a, k, unit),
+        cell_values(packed, cell, number, lane, b, l, unit),
+    )
     own = (half_at(packed, cell, 3) >> lane) & 1
     for c in range(3):
         at = (row + c) * work.Jp + j
@@ -188,7 +199,12 @@ def put_turn(work, record, j, o, a, k, b, l, unit, t, weight, more, top):
     x, y, z = cell_values(packed, cell, number, lane, b, l, unit)
     q = turn_of(x, y, z)
     side = -t if p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3] < 0.0 else t
-    start = (work.bank[o + 3 * Jp + j], work.bank[o + 4 * Jp + j], work.bank[o + 5 * Jp + j], work.bank[o + 6 * Jp + j])
+    start = (
+        work.bank[o + 3 * Jp + j],
+        work.bank[o + 4 * Jp + j],
+        work.bank[o + 5 * Jp + j],
+        work.bank[o + 6 * Jp + j],
+    )
     if ((half_at(packed, cell, 3) >> lane) & 1) != 0:
         at = 8 * own_word(packed, cell, lane, 2, 0)
         middle = 1 << (OWN_BITS - 1)
@@ -196,7 +212,12 @@ def put_turn(work, record, j, o, a, k, b, l, unit, t, weight, more, top):
         z = bits_at(packed, 0, at + 2 * OWN_BITS, OWN_BITS) - middle
         start = turn_of(x * OWN_UNIT, y * OWN_UNIT, z * OWN_UNIT)
     rest = 1.0 - t
-    mixed = (rest * p[0] + side * q[0], rest * p[1] + side * q[1], rest * p[2] + side * q[2], rest * p[3] + side * q[3])
+    mixed = (
+        rest * p[0] + side * q[0],
+        rest * p[1] + side * q[1],
+        rest * p[2] + side * q[2],
+        rest * p[3] + side * q[3],
+    )
     v = multiplied(start, mixed)
     at = top + 3 * Jp + j
     s = weight / math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + v[3] * v[3])
@@ -212,7 +233,10 @@ def put_morph(work, record, m, o, a, k, b, l, unit, t, weight, more, top):
     """A morph weight."""
     packed, place, lane = work.packed, record + HEAD + 3 * (work.Jp >> 4) + (m >> 4), m & 15
     cell, number = record + (packed[place] & 65535), (packed[place] >> 16) & 65535
-    first, second = cell_values(packed, cell, number, lane, a, k, unit), cell_values(packed, cell, number, lane, b, l, unit)
+    first, second = (
+        cell_values(packed, cell, number, lane, a, k, unit),
+        cell_values(packed, cell, number, lane, b, l, unit),
+    )
     at = 10 * work.Jp + m
     start = work.bank[o + at]
     if ((half_at(packed, cell, 3) >> lane) & 1) != 0:

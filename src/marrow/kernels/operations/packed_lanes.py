@@ -17,7 +17,9 @@ OWN_UNIT = 2.0 ** (1 - OWN_BITS)
 class _Cell:
     """One cell of a record: `start` is where it begins among the words, `number` is that of its block."""
 
-    def __init__(self, e: Any, i: Any, packed: Any, start: Any, number: Any, components: int, floats: bool) -> None:
+    def __init__(
+        self, e: Any, i: Any, packed: Any, start: Any, number: Any, components: int, floats: bool
+    ) -> None:
         self.e, self.i, self.packed, self.start, self.number = e, i, packed, start, number
         self.components, self.floats = components, floats
         self.masks = [e.half(packed, start, c) for c in range(components)]
@@ -29,7 +31,9 @@ class _Cell:
     def _bit(self, mask: Any, lane: Any) -> Any:
         return (self.e.wholes(mask) >> lane) & 1
 
-    def _planes(self, at: Any, count: Any, head: Any, c: int, ranks: Any, lanes: Any) -> tuple[Any, Any, list[Any], Any]:
+    def _planes(
+        self, at: Any, count: Any, head: Any, c: int, ranks: Any, lanes: Any
+    ) -> tuple[Any, Any, list[Any], Any]:
         """The constant of a component, what is added where it is a float, its coefficients; and where the planes end."""
         e = self.e
         more, wide, degree = e.part(head, 8 * c, 2), e.part(head, 8 * c + 2, 1), e.part(head, 8 * c + 3, 2)
@@ -102,7 +106,9 @@ class _Cell:
             numbers = e.fields(packed, begin, first + in_all * e.wholes(k), own)
             values = []
             for (there, constant, added, coefficients), bits in zip(channels, numbers):
-                curve = coefficients[0] * shape[0] + coefficients[1] * shape[1] + coefficients[2] * shape[2] + 512
+                curve = (
+                    coefficients[0] * shape[0] + coefficients[1] * shape[1] + coefficients[2] * shape[2] + 512
+                )
                 value = e.number((constant + curve.down(10) + bits) * there) * step
                 values.append(value if added is None else value + added)
             out.append(values)
@@ -138,7 +144,9 @@ class _Cell:
         e = self.e
         words = e.part(e.at(e.count(self.tracks), 3), 2, 5)
         lane = e.lane_numbers(self.i)
-        return e.wholes(e.times(e.at(words, 2), 32)) + e.ones(e.wholes(self.own) & ((1 << lane) - 1)) * (32 * size)
+        return e.wholes(e.times(e.at(words, 2), 32)) + e.ones(e.wholes(self.own) & ((1 << lane) - 1)) * (
+            32 * size
+        )
 
     def _has_own(self) -> Any:
         return self._bit(self.own, self.e.lane_numbers(self.i)).compare("!=", 0)
@@ -162,7 +170,9 @@ class _Cell:
 
         def found(_: Any, values: list[Any]) -> list[Any]:
             at = self._own_at(self.components)
-            own = [e.as_float(e.bits(self.packed, self.start, at + 32 * c, 32)) for c in range(self.components)]
+            own = [
+                e.as_float(e.bits(self.packed, self.start, at + 32 * c, 32)) for c in range(self.components)
+            ]
             return [e.select(self._has_own(), x, value) for x, value in zip(own, values)]
 
         return e.accumulate(base, e.any(self.own), found)

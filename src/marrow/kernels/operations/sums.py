@@ -109,13 +109,23 @@ def sample_record(packed, r, bank, o, f, g, t, w, more, stack, top, Jp, Mp, lane
     a, b = r + packed[table + (f >> 5 if long else f >> 4)], r + packed[table + (g >> 5 if long else g >> 4)]
     k, l, unit = f & mask, g & mask, 1 if long else 2
     if a == b:
-        packed_places.each(0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+        packed_places.each(
+            0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
+        )
         packed_turns.each(0, lanes, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
-        packed_places.each(0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+        packed_places.each(
+            0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
+        )
     else:
-        packed_places_apart.each(0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
-        packed_turns_apart.each(0, lanes, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
-        packed_places_apart.each(0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+        packed_places_apart.each(
+            0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
+        )
+        packed_turns_apart.each(
+            0, lanes, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
+        )
+        packed_places_apart.each(
+            0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
+        )
     packed_morphs.each(0, Mp, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
 
 
