@@ -8,7 +8,7 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 .SILENT:
 
-.PHONY: demo test check unit bench fuzz players docs generated corpus clean install kernels samples
+.PHONY: demo test check unit bench fuzz players docs generated corpus clean install kernels samples wheels platforms site pyodide
 
 install: $(STAMP)
 
@@ -73,6 +73,13 @@ fuzz: install  ## a long run of damaged files against every reader, of random te
 	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(PY) -m pytest -q tests/fuzz $$(grep -rl --include='test_*.py' 'repeats(' tests)
 	MARROW_POOL_JOBS=$${MARROW_POOL_JOBS:-1000000} $(PY) -m pytest tests/kernels/test_jobs.py -q
 
+wheels: install  ## wheels for Linux, Windows and macOS, all made on this machine, into dist; TARGETS="linux-aarch64" makes only these
+	$(PIP) "abi3audit>=0.0.20" "auditwheel>=6.0"
+	PYTHONPATH=tools $(PY) tools/wheels.py $(TARGETS)
+
+platforms: wheels  ## run those wheels under emulation, with the golden hashes (needs qemu-user-static, wine64 and large downloads)
+	PYTHONPATH=tools $(PY) -m platforms $(PLATFORMS)
+
 players: install  ## play characters without a screen and measure them: make players FILES="a.glb b.fbx"
 	$(PY) tools/check_players.py $(FILES)
 
@@ -84,6 +91,12 @@ generated: install  ## write anew what is made from the sources and kept: pages,
 
 docs: install  ## benchmarks and pictures, from a run on this machine; GROUPS="motion ik" measures only these
 	$(PY) tools/docs/generate.py $(GROUPS)
+
+site: install  ## the documentation as a site, with pictures that move: build/site/index.html
+	PYTHONPATH=tools $(PY) -m website
+
+pyodide: install  ## the wheel for a browser's Python, run in Pyodide under Node
+	PYTHONPATH=tools $(PY) tools/check_pyodide.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

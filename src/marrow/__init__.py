@@ -27,6 +27,7 @@ from marrow.model import (
     Material,
     Mesh,
     MorphTarget,
+    PackedMotion,
     Palette,
     Pose,
     Section,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     )
     from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
+    from marrow.runtime import bake_runtime
     from marrow.scene import Actor, Camera, DirectionalLight, Environment, PointLight, Scene, SpotLight
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import StudioView, view
@@ -117,6 +119,7 @@ _LATE = {
     "Surface": "marrow.skinning",
     "StudioView": "marrow.studio",
     "additive": "marrow.animation.additive",
+    "bake_runtime": "marrow.runtime",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
     "dataset": "marrow.dataset",
@@ -172,6 +175,7 @@ __all__ = [
     "Mended",
     "Mesh",
     "MorphTarget",
+    "PackedMotion",
     "Palette",
     "PointLight",
     "Pose",
@@ -198,6 +202,7 @@ __all__ = [
     "VideoWriter",
     "__version__",
     "additive",
+    "bake_runtime",
     "blend",
     "bounds",
     "contact_sheet",

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from marrow.printing import printable
+from marrow.pyodide import ABSENT, IN_BROWSER
 
 __all__ = [
     "DeviceLostError",
@@ -144,13 +145,20 @@ class MissingExtraError(MarrowError, ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.package, self.extra, self.purpose = package, extra, purpose
-        wanted = f"'{DISTRIBUTION}[{extra}]'" if extra else DISTRIBUTION
-        super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed: pip install {wanted}"
-        )
+        super().__init__(f"{purpose} needs the package {package!r}, which {_remedy(package, extra)}")
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
         return type(self), (self.package, self.extra, self.purpose)
+
+
+def _remedy(package: str, extra: str) -> str:
+    wanted = f"{DISTRIBUTION}[{extra}]" if extra else DISTRIBUTION
+    if not IN_BROWSER:
+        wanted = f"'{wanted}'" if extra else wanted
+        return f"is not installed: pip install {wanted}"
+    if package in ABSENT:
+        return "a browser's Python does not have: do this with marrow on a computer"
+    return f"is not installed: import micropip; await micropip.install({wanted!r})"
 
 
 class GpuError(MarrowError):

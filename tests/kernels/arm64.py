@@ -30,8 +30,9 @@ int main(int argc, char **argv) {
   FILE *in = fopen(argv[2], "rb"), *out = fopen(argv[3], "wb");
   int64_t words = number(in), *frame = malloc(8 * words + 8);
   if (fread(frame, 8, words, in) != (size_t)words) return 3;
-  int64_t count = number(in), sizes[64];
-  char *arrays[64];
+  int64_t count = number(in), sizes[256];
+  if (count > 256) return 6;
+  char *arrays[256];
   for (int64_t k = 0; k < count; k++) {
     int64_t at = number(in);
     sizes[k] = number(in);

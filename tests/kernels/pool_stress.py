@@ -16,6 +16,7 @@ from numpy.random import default_rng  # imported before any fork
 from marrow.kernels import build, jobs
 from marrow.kernels.language.annotations import N, Out, i8
 from marrow.kernels.language.kernel import kernel
+from marrow.kernels.targets import target_here
 
 
 @kernel
@@ -52,7 +53,7 @@ def load(folder):
             "kernels.o": object_code(written([visit], machine), machine),
             "glue.o": glue_code("_visits", [visit], level, "test"),
         }
-        build._link(build.linker(), objects, file)
+        build.link(target_here(), objects, file, command=build.linker())
     spec = importlib.util.spec_from_file_location("_visits", file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -12,6 +12,7 @@ import pytest
 import marrow
 from marrow.kernels import build
 from marrow.kernels.backend import Built, backend
+from marrow.kernels.targets import target_here
 
 PACKAGE = Path(marrow.__file__).parent
 MOVE = """
@@ -141,8 +142,6 @@ def test_a_module_for_a_better_processor_refuses_and_the_next_answers(clone, mon
 
     if "v3" not in build.levels():
         return  # levels are those of x86-64
-    linker = build.linker()
-    assert linker is not None
     # Instructions of AMD's K6, which no processor with AVX-512 has any more.
     needs = (*extension._NEEDS["v4"], (0x80000001, 3, 1 << 30 | 1 << 31))
     monkeypatch.setitem(extension._NEEDS, "v4", needs)
@@ -151,7 +150,8 @@ def test_a_module_for_a_better_processor_refuses_and_the_next_answers(clone, mon
         "kernels.o": object_code(written(kernels, machine), machine),
         "glue.o": extension.glue_code("_v4", kernels, LEVELS["v4"], sources_digest()),
     }
-    build._link(linker, objects, clone / "marrow" / "kernels" / build.module_file("v4").name)
+    file = clone / "marrow" / "kernels" / build.module_file("v4").name
+    build.link(target_here(), objects, file, command=build.linker())
     assert run(clone) == (["[2.0, 2.0, 2.0]", "v3"], "")
     _, said = run(clone, MARROW_KERNELS="v4")
     assert "MARROW_KERNELS=v4: _v4 needs a processor with AVX-512 (x86-64-v4)" in said
@@ -181,7 +181,7 @@ def test_asking_for_numpy_or_the_compiler_is_heard():
     ],
 )
 def test_modules_are_built_for_levels_rather_than_for_the_builders_processor(machine, levels, monkeypatch):
-    monkeypatch.setattr(build.platform, "machine", lambda: machine)
+    monkeypatch.setattr("platform.machine", lambda: machine)
     assert build.levels() == levels
 
 

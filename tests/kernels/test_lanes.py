@@ -202,7 +202,8 @@ def test_every_way_to_rearrange_lanes():
 
 
 def test_whole_numbers_in_lanes():
-    """Every operation on them, with counts and places that differ from lane to lane; and what the words say, read bit by bit."""
+    """Every operation on them, with counts and places that differ from lane to lane; and what the words say, read
+    bit by bit."""
 
     def formula(e, i, words, out, mask):
         lane = e.lane_numbers(i)
@@ -212,9 +213,11 @@ def test_whole_numbers_in_lanes():
         ranks = e.ranks(i, mask)
         ((before, in_all),) = e.sums(i, lambda ranks, lane: [e.picked(words, 7, ranks(mask)) & 31])
         whole = [
-            *found, e.bits(words, e.at(i, 2), at, 21), e.bits(words, i, lane * 32, 32), e.picked(words, 9, ranks), before, in_all,
+            *found, e.bits(words, e.at(i, 2), at, 21), e.bits(words, i, lane * 32, 32), e.picked(words, 9, ranks),
+            before, in_all,
             e.ones(at * 2654435761), (7 << lane) | (at >> lane), (3 - at).down(2), e.wholes(mask) - lane,
-            e.wholes(e.half(words, i, 3)), e.wholes(e.part(mask, 3, 5)), e.wholes(e.count(mask)), e.wholes(e.either(mask, 8)),
+            e.wholes(e.half(words, i, 3)), e.wholes(e.part(mask, 3, 5)), e.wholes(e.count(mask)),
+            e.wholes(e.either(mask, 8)),
             e.wholes(e.plus(e.any(mask), e.group(40))),
         ]  # fmt: skip
         for k, x in enumerate(whole):

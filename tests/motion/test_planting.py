@@ -60,7 +60,7 @@ def test_the_kernel_finds_what_the_reference_finds(monkeypatch: pytest.MonkeyPat
             stop=1e-6,
         )  # fmt: skip
         assert steps > 4 and np.abs(wanted).max() > 0.01
-        np.testing.assert_allclose(plant_moves(problem, BONES, 1 / 60, loops=False), wanted, atol=2e-5)
+        np.testing.assert_allclose(plant_moves(problem, BONES, 1 / 60, loops=False).moves, wanted, atol=2e-5)
 
 
 def test_feet_of_folded_legs_are_planted_where_shin_and_thigh_differ(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_feet_of_folded_legs_are_planted_where_shin_and_thigh_differ(monkeypatch
         bones=bones, **vars(problem), hips=reference.HIPS**2, smooth=reference.smoothness(1 / 60), rounds=10,
         stop=1e-6,
     )  # fmt: skip
-    moves = plant_moves(problem, bones, 1 / 60, loops=False)
+    moves = plant_moves(problem, bones, 1 / 60, loops=False).moves
     np.testing.assert_allclose(moves[:, 1] + moves[:, 4], 0.05, atol=5e-3)  # as high as they are wanted
     np.testing.assert_allclose(moves, wanted, atol=5e-4)
 
@@ -91,9 +91,9 @@ def test_feet_of_folded_legs_are_planted_where_shin_and_thigh_differ(monkeypatch
 def test_windows_of_a_long_clip_join(monkeypatch: pytest.MonkeyPatch) -> None:
     """In windows of 150 frames as at once, to a centimetre for a leg of 85 cm, and no rougher where they meet."""
     problem = walking(500, way=0.0)
-    whole = plant_moves(problem, BONES, 1 / 60, loops=False)
+    whole = plant_moves(problem, BONES, 1 / 60, loops=False).moves
     monkeypatch.setattr(foot_planting, "WINDOW", 150)
-    parts = plant_moves(problem, BONES, 1 / 60, loops=False)
+    parts = plant_moves(problem, BONES, 1 / 60, loops=False).moves
     assert not np.array_equal(parts, whole)
     np.testing.assert_allclose(parts, whole, atol=12e-3)
     bent = [np.abs(np.diff(moves, n=2, axis=0)).max() for moves in (parts, whole)]
@@ -103,7 +103,7 @@ def test_windows_of_a_long_clip_join(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("rate", [60, 240])
 def test_planted_steps_are_taken_back_at_any_rate(rate: int) -> None:
     problem = walking(2 * rate, 1 / rate)
-    moves = plant_moves(problem, BONES, 1 / rate, loops=False)
+    moves = plant_moves(problem, BONES, 1 / rate, loops=False).moves
     for k in range(2):
         ankle = moves[:, [0, 2]] + moves[:, [3 + 3 * k, 5 + 3 * k]]
         left = np.diff(ankle, axis=0) - problem.change[:-1, k]
@@ -115,7 +115,7 @@ def test_planted_steps_are_taken_back_at_any_rate(rate: int) -> None:
 def test_a_clip_that_repeats_still_does() -> None:
     """It ends as it begins, and goes on as fast."""
     full = walking(95)  # about a round of the swing
-    moves = plant_moves(full, BONES, 1 / 60, loops=True)
+    moves = plant_moves(full, BONES, 1 / 60, loops=True).moves
     np.testing.assert_allclose(moves[-1], moves[0], atol=1e-9)
     steps = np.diff(np.concatenate([moves[:-1], moves[:3]]), axis=0)
     assert np.abs(np.diff(steps, axis=0))[-3:].max() <= np.abs(np.diff(steps, axis=0)).max()

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import marrow as mw
+import wheels
 from marrow.kernels import build
+from marrow.kernels.targets import TARGETS, target_here
 
 ROOT = Path(__file__).resolve().parents[2]
 USE = """
@@ -85,6 +87,29 @@ def test_the_wheel_is_for_every_python_and_carries_kernels_and_page(wheel):
     assert not [n for n in names if n.startswith("tests/") or n.endswith((".o", ".ll"))]
     needed = [line for line in message_from_string(text).get_all("Requires-Dist") if "extra ==" not in line]
     assert not [line for line in needed if line.startswith(("llvmlite", "numba"))]
+
+
+def test_a_wheel_of_this_machine_alone_says_so_and_what_is_in_it_is_checked(wheel):
+    """Its name is not one for others; of all the rest nothing is wrong, but everything as a wheel for another machine."""
+    here = target_here()
+    assert [line.split(" ")[:2] for line in wheels.check(wheel, here)] == [["it", "is"], ["its", "tags"]]
+    other = TARGETS["windows-arm64"]
+    assert other is not here
+    said = "\n".join(wheels.check(wheel, other))
+    for level in here.levels:
+        name = f"marrow/kernels/{here.module_name(level)}"
+        assert f"{name} is for {here.name}" in said
+    assert "its modules are" in said
+
+
+def test_a_machine_without_a_name_cannot_be_built_for(monkeypatch):
+    code = "import hatchling.build; hatchling.build.build_wheel('unused')"
+    environment = {**os.environ, "MARROW_TARGET": "amiga"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert "MARROW_TARGET must be one of linux-x86_64, linux-aarch64" in done.stderr
+    assert done.returncode == 1 and "Traceback" not in done.stderr
 
 
 @pytest.fixture

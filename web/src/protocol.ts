@@ -366,6 +366,28 @@ export interface ResetEffectors {
   type: "reset_effectors";
 }
 
+/** Sets some settings of a chain that swings, or of all (no name). */
+export interface SetSpring {
+  type: "spring";
+  chain?: string;
+  stiffness?: number | null;
+  drag?: number | null;
+  gravity?: number | null;
+  radius?: number | null;
+  limit?: number | null;
+}
+
+/** The wind that springs feel, in the world. */
+export interface SetWind {
+  type: "wind";
+  wind: [number, number, number];
+}
+
+/** Springs are as the file or the graph has them. */
+export interface ResetSprings {
+  type: "reset_springs";
+}
+
 /** Shows everybody at one level of detail; -1 lets each have its own. */
 export interface SetLevel {
   type: "level";
@@ -466,7 +488,18 @@ export interface EffectorState {
   places: [number, number, number, number][];
 }
 
-/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says. `effectors`: the joints of the first character that are held. */
+/** A chain that swings: its name, how many joints it has, and how it is set. */
+export interface SpringState {
+  name: string;
+  joints: number;
+  stiffness: number;
+  drag: number;
+  gravity: number;
+  radius: number;
+  limit: number;
+}
+
+/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says. `effectors`: the joints of the first character that are held; `springs`: its chains that swing, `wind`: what they feel. */
 export interface State {
   type: "state";
   mode: "clip" | "graph";
@@ -494,6 +527,8 @@ export interface State {
   second_clip: string | null;
   playable: boolean;
   effectors: EffectorState[];
+  springs: SpringState[];
+  wind: [number, number, number];
 }
 
 /** Where an instance is in one machine: `progress` from 0 to 1 while it goes there from `source`. */
@@ -1022,7 +1057,7 @@ export interface UploadAnswer {
 }
 
 export type ClientMessage =
-  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | Steer | SetCount | Spread | SetTravel | Select | Look | SetViews | SetEffector | FreeEffector | ResetEffectors | SetLevel | Accept | Advance | SetRange | ReadyGraph | EditClip | Undo | Redo | Open | Settle | CloseSlot | Ack;
+  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | Steer | SetCount | Spread | SetTravel | Select | Look | SetViews | SetEffector | FreeEffector | ResetEffectors | SetSpring | SetWind | ResetSprings | SetLevel | Accept | Advance | SetRange | ReadyGraph | EditClip | Undo | Redo | Open | Settle | CloseSlot | Ack;
 
 export type ServerMessage =
   Hello | State | Live | Stats | Progress | Failure | Changed;

@@ -9,6 +9,8 @@ import socket
 import sys
 import threading
 
+from marrow.pyodide import IN_BROWSER
+
 __all__ = ["main"]
 
 INTERRUPTED = 130
@@ -21,6 +23,10 @@ def main() -> None:
     # Importing makes thousands of objects that all stay; looking for garbage among them takes a tenth of the
     # time.
     gc.set_threshold(50_000, 20, 50)
+    if IN_BROWSER:
+        sys.exit(
+            "error: a browser's Python has no command line (it lacks the package cyclopts): import marrow, and call it"
+        )
     end_when_interrupted()
     try:
         from marrow.cli.app import run

@@ -88,6 +88,13 @@ _COMMANDS = {
         "marrow bake hero.fbx -o hero.npz --clip Run --rate 30\n"
         "marrow bake clips/*.fbx -o dataset/ --what joints",
     ),
+    "bake-runtime": (
+        "Bake a character, and a graph that moves it, for the runtimes that need no Python: pages and engines.\n\n"
+        "The .mrt file is read by the web runtime (npm) and by libmarrow (C), which give the same bits as Python. What "
+        "they cannot run, such as functions of Python's, is an error that says where in the graph it stands.",
+        "marrow bake-runtime hero.glb --graph hero.json -o hero.mrt\n"
+        "marrow bake-runtime mannequin --graph mannequin -o mannequin.mrt --no-skins",
+    ),
     "view": (
         "Open the studio: see, scrub and steer a character in the browser.",
         "marrow view fox.glb\nmarrow view hero.fbx --graph hero.json\nmarrow view before.fbx --compare after.glb",
@@ -126,9 +133,10 @@ _COMMANDS = {
 
 
 for _name, (_help, _lines) in _COMMANDS.items():
-    if importlib.util.find_spec(f"marrow.cli.{_name}") is None:
+    _module = _name.replace("-", "_")
+    if importlib.util.find_spec(f"marrow.cli.{_module}") is None:
         continue
-    app.command(f"marrow.cli.{_name}:{_name}", name=_name, help=_help, help_epilogue=_examples(_lines))
+    app.command(f"marrow.cli.{_module}:{_module}", name=_name, help=_help, help_epilogue=_examples(_lines))
 
 _graph = App(
     name="graph",

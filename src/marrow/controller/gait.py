@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
 from marrow.math import affine
+from marrow.math.counting import bincount
 from marrow.model import Character, Clip, Mesh, Pose, Skeleton
 from marrow.model._derived import derived
 from marrow.motion.frames import clip_from_poses
@@ -113,7 +114,7 @@ def carrier_of(character: Character) -> int:
     joint = rig.joint("hips")
     if joint < 0 and character.meshes:
         mesh = max(character.meshes, key=lambda m: m.vertex_count)
-        heavy = np.bincount(mesh.joint_list[mesh.joints].ravel(), mesh.weights.ravel())
+        heavy = bincount(mesh.joint_list[mesh.joints].ravel(), mesh.weights.ravel())
         joint = int(heavy.argmax())
     if joint < 0:
         joint = int(skeleton.roots[0])

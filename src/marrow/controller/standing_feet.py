@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import to_model
 from marrow.controller.gait import PERSON, TOUCHING, Gait, GroundPoints, body_height, ground_points, moved_by
 from marrow.math import affine, quaternion, transform
+from marrow.math.counting import bincount
 from marrow.model import Character, Pose, Skeleton
 from marrow.motion.contacts import windows
 from marrow.motion.limbs import ease
@@ -178,7 +179,7 @@ def _lower_leg(character: Character, foot: int) -> int:
     shared = shared[(points.joints[shared] == foot).any(axis=1)]
     if len(shared):
         weights = points.weights[shared] * other[points.joints[shared]]
-        return int(np.bincount(points.joints[shared].ravel(), weights.ravel()).argmax())
+        return int(bincount(points.joints[shared].ravel(), weights.ravel()).argmax())
     rest = skeleton.rest_model[..., 3].astype(np.float64)
     away = np.where(other, np.linalg.norm(rest - rest[foot], axis=1), np.inf)
     nearest = int(away.argmin())

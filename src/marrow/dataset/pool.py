@@ -26,6 +26,7 @@ import msgspec
 from marrow.dataset.worker import LENGTH, called, failure_of, frame
 from marrow.errors import WrongTypeError
 from marrow.model import _validate
+from marrow.pyodide import IN_BROWSER
 
 __all__ = ["Outcome", "TaskFailure", "WorkerSlot", "default_workers", "run_tasks"]
 
@@ -71,8 +72,8 @@ def run_tasks(
 ) -> Iterator[Outcome]:
     """Does all tasks (`call` is `module:function`) and gives what comes of each, in whatever order they end.
 
-    `workers` are local processes (None: one for each processor; 0: this process does it all). `on` is `"ray"` or the
-    address of a cluster. `tell` hears how far each task is.
+    `workers` are local processes (None: one for each processor; 0: this process does it all, as it does in a browser).
+    `on` is `"ray"` or the address of a cluster. `tell` hears how far each task is.
     """
     say: Tell = tell or (lambda index, what: None)
     if on is not None:
@@ -83,6 +84,8 @@ def run_tasks(
         yield from run_on_ray(call, tasks, on, say)
         return
     count = default_workers() if workers is None else _validate.integer("run", "workers", workers, low=0)
+    if IN_BROWSER:
+        count = 0
     if count == 0:
         for index, task in enumerate(tasks):
             yield _inline(call, index, task, say)

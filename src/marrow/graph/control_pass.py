@@ -22,6 +22,7 @@ from marrow.kernels.control_tables import KeptState, Workspace
 from marrow.kernels.jobs import Job, JobChain, Pace
 from marrow.kernels.language.kernel import CallFrame
 from marrow.kernels.memory import packed
+from marrow.math.counting import repeat
 
 __all__ = ["ControlPass", "chunk_size"]
 
@@ -273,7 +274,7 @@ class ControlPass:
         most = max((int(me["events_end"]) - begin - 2 * MOST_EVENTS) // count, 0)
         new = self.events[begin + fair : me["events"]]
         edges = np.flatnonzero(np.diff(new["instance"], prepend=-1))
-        rank = np.arange(len(new)) - np.repeat(edges, np.diff(edges, append=len(new)))
+        rank = np.arange(len(new)) - repeat(edges, np.diff(edges, append=len(new)))
         kept = new[rank < most]
         self.events[begin + fair : begin + fair + len(kept)] = kept
         me["missed_events"] += len(new) - len(kept)

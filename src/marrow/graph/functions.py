@@ -68,7 +68,7 @@ def call(control: GraphControl, k: int, function: PoseFunction) -> None:
     """Calls function k of the graph for the instances whose programs have come to it."""
     entry = control.compiled.functions[k]
     programs, r = control.programs, 2 * k + 1
-    instances = np.flatnonzero(programs.ends[r] > programs.starts[r])
+    instances = np.flatnonzero(programs.ends[r] > programs.starts[r]).astype(np.int64, copy=False)
     if not len(instances):
         return
     skeleton = control.compiled.character.skeleton

@@ -36,7 +36,7 @@ class GroundEntry:
 def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, at: int) -> None:
     """Puts the heights of the ground below the feet of instances, whose poses are in memory at `at`, where their programs
     look for them, in model space; NaN where there is none."""
-    compiled, memory = control.compiled, control.memory
+    compiled, memory, instances = control.compiled, control.memory, np.asarray(instances, np.int64)
     if not isinstance(memory, np.ndarray):  # it lies elsewhere: the poses are fetched
         poses = np.zeros((control.count, control.pose_size), np.float32)
         poses[instances] = memory[instances, at : at + control.pose_size]

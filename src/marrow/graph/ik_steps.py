@@ -122,7 +122,7 @@ def solve_step(control: GraphControl, step: IkStep, instances: Array, at: int) -
     count = 1 + 2 * state_of(step)
     poses, kept = slice(at, at + size), slice(step.kept, step.kept + count)
     rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
-    _solve(control, step, instances, weights, rows, np.arange(len(rows)), 0, size)
+    _solve(control, step, instances, weights, rows, np.arange(len(rows), dtype=np.int64), 0, size)
     memory[instances, poses], memory[instances, kept] = rows[:, :size], rows[:, size:]
 
 
@@ -134,12 +134,11 @@ def _solve_in_ticks(
     poses, kept = slice(at, at + size), slice(step.kept, step.kept + 1 + 2 * state)
     rows = np.concatenate([memory[instances, poses], memory[instances, kept]], axis=1)
     old, new = slice(size + 1, size + 1 + state), slice(size + 1 + state, size + 1 + 2 * state)
+    every = np.arange(len(rows), dtype=np.int64)
     for k in range(ticks):
         if k > 0:
             rows[:, old] = rows[:, new]
-        _solve(
-            control, step, instances, weights, rows, np.arange(len(rows)), 0, size, ticks=ticks, left=ticks - k
-        )  # fmt: skip
+        _solve(control, step, instances, weights, rows, every, 0, size, ticks=ticks, left=ticks - k)
         if k == 0:
             first = rows[:, old].copy()
     rows[:, old] = first
@@ -221,7 +220,7 @@ def targets_of(
     shape, state = (len(instances), len(step.targets.parts), GIVEN), control.state
     found = np.zeros(shape, np.float32 if single else np.float64)
     given = (IkHandedOver if single else IkGiven)(
-        instances, state.values, control.compiled.tables.constants, state.place, step.targets.refs,
+        np.asarray(instances, np.int64), state.values, control.compiled.tables.constants, state.place, step.targets.refs,
         step.targets.parts, step.targets.spaces, found,
     )  # fmt: skip
     _spread(hand_over_targets if single else look_up_targets, given, len(instances), workers)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from marrow.graph.compiled import CompiledGraph
 from marrow.kernels import control_tables as ct
+from marrow.math.counting import bincount
 
 __all__ = ["LastingEvents"]
 
@@ -67,7 +68,7 @@ class LastingEvents:
             return events
         keys = rows["instance"] * K + self._column[rows["event"]]
         begun, ended, inside = (
-            np.bincount(keys[rows["kind"] == kind], minlength=len(cells))
+            bincount(keys[rows["kind"] == kind], minlength=len(cells))
             for kind in (ct.CLIP_EVENT, ct.EVENT_ENDED, ct.EVENT_INSIDE)
         )
         moved = np.repeat(instances["waited"] == 0, K)

@@ -45,6 +45,7 @@ class PoseProgram:
     __slots__ = ("begins", "depth", "ends", "joined", "rows")
 
     def __init__(self, start: Array, ops: Array, depth: int = 4) -> None:
+        start = np.asarray(start, np.int64)
         self.begins, self.ends, self.rows, self.depth = start[:-1], start[1:], ops, depth
         self.joined: tuple[Array, Array] | None = (start, ops)
         """`start` and `ops`, once somebody asked for them; None before, and whenever the programs are written anew."""
@@ -255,7 +256,7 @@ class PoseEvaluator:
         count = len(program) if instances is None else len(instances)
         if not count:
             return
-        chosen = _ALL if instances is None else instances
+        chosen = _ALL if instances is None else np.asarray(instances, np.int64)
 
         outputs = {
             name: out

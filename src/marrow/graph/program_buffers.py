@@ -16,6 +16,7 @@ from marrow.graph.compiled import CompiledGraph
 from marrow.graph.pose_program import PoseProgram
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations import OPERATION
+from marrow.math.counting import repeat
 
 __all__ = ["ProgramBuffers"]
 
@@ -102,9 +103,9 @@ class ProgramBuffers:
         if len(self.operations) < base + size:
             self._use(np.concatenate([self.operations[:base], np.empty(size, OPERATION)]))
         places = base + np.cumsum(lengths + 1) - lengths - 1
-        inside = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        moved = self.operations[np.repeat(starts, lengths) + inside]
-        self.operations[np.repeat(places, lengths) + inside] = moved
+        inside = np.arange(int(lengths.sum())) - repeat(np.cumsum(lengths) - lengths, lengths)
+        moved = self.operations[repeat(starts, lengths) + inside]
+        self.operations[repeat(places, lengths) + inside] = moved
         self.operations[places + lengths] = operations
         self.starts[-1, instances], self.ends[-1, instances] = places, places + lengths + 1
         self.written[-1] += len(instances)

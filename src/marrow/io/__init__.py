@@ -60,7 +60,8 @@ def load(
     through fsspec, `pip install 'marrow-engine[remote]'`). Those have no neighbours: what they refer to is missing.
 
     - `scale` multiplies all lengths, for files whose units are wrong (`scale=0.01`)
-    - `clips`: more files, whose clips are fitted to this character (see `mw.retarget`)
+    - `clips`: more files, whose clips are fitted to this character (see `mw.retarget`); of a robot joint angles too
+      (`.csv`, `.npz`)
     - `influences` keeps only the strongest influences of every vertex
     - `rate`: frames a second, for formats whose motion is baked (None: the file's own, at least 30), and of motion in bare
       numbers, which seldom say it
@@ -86,10 +87,13 @@ def load(
     if facing is not None:
         character = character.turned_to(facing)
     if extra:
-        from marrow.io.clips import with_clips_of
+        from marrow.io.clips import with_angles_of, with_clips_of
 
         others = LoadOptions(scale, None, rate, allow_outside, motion)
         for name in extra:
+            if (angles := with_angles_of(character, name, rate)) is not None:
+                character = angles
+                continue
             character = with_clips_of(
                 character, _load_one(name, others, cache), name, calibration=calibration
             )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from marrow.errors import FormatError, file_error
+from marrow.pyodide import IN_BROWSER
 
 __all__ = ["check_space", "replacing"]
 
@@ -55,6 +56,8 @@ def check_space(path: str | os.PathLike[str], size: int) -> None:
 
 
 def _umask() -> int:
+    if IN_BROWSER:  # where it says at first that nobody may do anything, the owner neither
+        return 0o022
     value = os.umask(0)
     os.umask(value)
     return value

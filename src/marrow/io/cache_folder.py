@@ -18,6 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from marrow.pyodide import IN_BROWSER
+
 __all__ = [
     "ENTRY_SUFFIX",
     "Kept",
@@ -47,7 +49,7 @@ _UNFINISHED = re.compile(r"\.[0-9a-f]{64}\.marrow\.[a-z0-9_]{8}\.tmp")
 _STALE_SECONDS = 3600.0
 _UNUSED_SECONDS = 30 * 86400.0
 _MAX_BYTES = 4 << 30
-_POSIX = os.name == "posix"
+_POSIX = hasattr(os, "geteuid")
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ def folder() -> Path | None:
     """Where the cache's own folder is or would be, by `MARROW_CACHE` or the platform's custom; None when it is off."""
     wanted = os.environ.get("MARROW_CACHE", "")
     if wanted.lower() in ("off", "0", "no", "false"):
+        return None
+    if IN_BROWSER and not wanted:  # its files are in memory, and gone with the page
         return None
     if wanted:
         return Path(os.path.expanduser(wanted)) / NAME

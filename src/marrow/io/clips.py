@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from marrow.model.clip import PATHS
 from marrow.printing import as_text
 from marrow.report import ReportBuilder
 
-__all__ = ["all_tracks", "free_name", "named_clips", "share_of_joints", "with_clips_of"]
+__all__ = ["all_tracks", "free_name", "named_clips", "share_of_joints", "with_angles_of", "with_clips_of"]
 
 # What exporters call a clip when nobody named it: the file's own name says more.
 _NAMELESS = ("mixamo.com", "take 001", "take_001", "default", "motion", "unreal take", "animation")
@@ -54,6 +54,23 @@ def with_clips_of(
         if named.name != clip.name:
             report.add("info", path.name, f"clip {clip.name!r} is called {named.name!r} here")
     return character.replace(clips=(*character.clips.values(), *added), report=report.build())
+
+
+def with_angles_of(character: Character, path: PurePath, rate: float | None) -> Character | None:
+    """`character`, a robot, with the joint angles in a table as a clip; None where it is no robot or the file no such
+    table."""
+    if not character.skeleton.hinges:
+        return None
+    from marrow.io.robots.angle_tables import angle_clip
+
+    found = angle_clip(character, Path(path), rate)
+    if found is None:
+        return None
+    (named,) = named_clips([found[0]], path, set(character.clips))
+    report = ReportBuilder()
+    report.extend(character.report)
+    report.add("info", path.name, found[1])
+    return character.replace(clips=(*character.clips.values(), named), report=report.build())
 
 
 def named_clips(clips: list[Clip], path: PurePath, taken: set[str]) -> list[Clip]:

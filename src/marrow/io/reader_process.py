@@ -26,6 +26,7 @@ from typing import IO, Any, Literal, cast
 
 from marrow.errors import FormatError, MissingExtraError, ResourceLimitError
 from marrow.io.reader_worker import FAILED, HEAD, LOOK_SECONDS, REPLY, REPLY_HEAD, STOPPED, is_stopped
+from marrow.pyodide import IN_BROWSER
 
 __all__ = ["Reader", "ask", "end_all"]
 
@@ -78,6 +79,12 @@ def ask(
 
     `size` is that of the file: it decides how much time and memory the reader may take.
     """
+    if IN_BROWSER:
+        raise FormatError(
+            f"{reader.name} is read by native code ({reader.package}) in its own process: a browser's Python has neither",
+            path=path,
+            remedy="on a computer, `marrow convert FILE hero.glb` makes a GLB of it, which can be read here",
+        )
     seconds = int(BASE_SECONDS + SECONDS_PER_MEGABYTE * size / 1e6)
     request = {
         "memory": reader.base_memory + MEMORY_PER_BYTE * size,

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
+from marrow.math.counting import bincount
 from marrow.math.elementary import dot
 from marrow.model import Character, Material, Mesh
 from marrow.model._asset import twin
@@ -352,7 +353,7 @@ def _by_orientation(
     """`_by_group` for meshes without twins: as every vertex then adds up all its groups of one orientation,
     it does not matter which corners are connected."""
     key = (2 * faces.T + orientation).ravel()
-    coverage = np.bincount(key, angle.ravel() + 1e-9, minlength=2 * count).reshape(count, 2)
+    coverage = bincount(key, angle.ravel() + 1e-9, minlength=2 * count).reshape(count, 2)
     summed = _scatter(key, share.reshape(3, -1), 2 * count).reshape(count, 2, 3)
     winner = coverage[:, 1] > coverage[:, 0]
     total = np.where(winner[:, None], summed[:, 1], summed[:, 0])
@@ -368,7 +369,7 @@ def _by_group(
     vertex, facing = faces.ravel(), np.repeat(orientation, 3)
     # Flat triangles have a say only where there are no others.
     weight = np.where(np.repeat(flat, 3), 1e-9, 1) * (angle + 1e-9)
-    coverage = np.bincount(2 * vertex + facing, weight, minlength=2 * count).reshape(count, 2)
+    coverage = bincount(2 * vertex + facing, weight, minlength=2 * count).reshape(count, 2)
     winner = coverage[:, 1] > coverage[:, 0]
     # Each pair of a vertex and a group that meets in it, once.
     pair_vertex, pair_group = np.divmod(np.unique(vertex * len(group) + group), len(group))
@@ -382,7 +383,7 @@ def _by_group(
 
 def _scatter(index: Array, vectors: Array, count: int) -> Array:
     """The sum of the `vectors (3, ...)` of each index, `(count, 3)`."""
-    return np.stack([np.bincount(index, row, minlength=count) for row in vectors], axis=1)
+    return np.stack([bincount(index, row, minlength=count) for row in vectors], axis=1)
 
 
 def _from_twins(total: Array, side: Array, welded: Array) -> tuple[Array, Array]:

@@ -24,7 +24,7 @@ from marrow.kernels.language.kernel import CallFrame, Kernel
 
 __all__ = ["Backend", "KernelFault", "backend", "sources_digest"]
 
-MODULES = ("v4", "v3", "arm64", "host")
+MODULES = ("wasm", "wasm_strict") if sys.platform == "emscripten" else ("v4", "v3", "arm64", "host")
 FOLDER = Path(__file__).parent
 
 

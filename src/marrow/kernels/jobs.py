@@ -23,6 +23,7 @@ from marrow.errors import ValidationError
 from marrow.kernels.backend import Built, backend
 from marrow.kernels.language.kernel import CallFrame, Kernel
 from marrow.kernels.language.pool_code import HEAD, JOB, MOST_WORKERS, WORDS
+from marrow.pyodide import IN_BROWSER
 
 __all__ = ["WORTH_SECONDS", "Job", "JobChain", "Pace", "in_machine_code", "thread_count", "worth"]
 
@@ -36,11 +37,13 @@ _BEGIN, _END, _STEP, _WORKERS = _AT["begin"], _AT["end"], _AT["step"], _AT["work
 def thread_count(threads: int | None) -> int:
     """How many threads a `threads=` setting allows: None means all the cores this process may use."""
     if threads is None:
+        if IN_BROWSER:
+            return 1
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return min(cores, _quota(), MOST_WORKERS)
     if not isinstance(threads, (int, np.integer)) or threads < 1:
         raise ValidationError(f"threads: expected at least 1 (or None for all cores), got {threads!r}")
-    return min(int(threads), MOST_WORKERS)
+    return 1 if IN_BROWSER else min(int(threads), MOST_WORKERS)
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import skinning_matrices
+from marrow.math.counting import bincount
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.skinning import Surface, skin
@@ -59,7 +60,7 @@ def degraded(
     order = np.argsort((octaves * STEPS_PER_OCTAVE).astype(np.uint16), kind="stable")
     won = np.cumsum(np.concatenate(saved)[order])
     enough = int(np.searchsorted(won, total - limit)) + 1
-    return levels + np.bincount(steps[order[:enough]], minlength=len(levels))
+    return levels + bincount(steps[order[:enough]], minlength=len(levels))
 
 
 def measured_costs(character: Character) -> Array:

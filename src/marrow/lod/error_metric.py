@@ -17,6 +17,7 @@ from marrow.kernels.jobs import thread_count
 from marrow.lod.clip_poses import ClipPoses, at_rest, cut_pose, posed
 from marrow.lod.distance import SurfaceParts, SurfaceTree, farthest
 from marrow.lod.meshoptimizer import drawn_parts
+from marrow.math.counting import bincount, repeat
 from marrow.model import Character, Pose
 
 __all__ = ["Distance", "ErrorMetric", "Measured", "drawn_triangles"]
@@ -232,7 +233,7 @@ def _areas(positions: Array, triangles: Array) -> Array:
 
 def _vertex_areas(positions: Array, triangles: Array) -> Array:
     area = _areas(positions, triangles)
-    return np.bincount(triangles.ravel(), np.repeat(area / 3, 3), minlength=len(positions))
+    return bincount(triangles.ravel(), np.repeat(area / 3, 3), minlength=len(positions))
 
 
 def _spread_points(positions: Array, triangles: Array, count: int) -> tuple[Array, Array]:
@@ -241,8 +242,8 @@ def _spread_points(positions: Array, triangles: Array, count: int) -> tuple[Arra
     area = _areas(positions, triangles)
     total = area.sum()
     each = np.ceil(count * area / total).astype(np.int64) if total > 0 else np.ones(len(area), np.int64)
-    owner = np.repeat(np.arange(len(triangles)), each)
-    k = np.arange(len(owner)) - np.repeat(np.cumsum(each) - each, each)
+    owner = repeat(np.arange(len(triangles)), each)
+    k = np.arange(len(owner)) - repeat(np.cumsum(each) - each, each)
     # The additive recurrence of the plastic number is even over a square; folding it makes it even over a triangle.
     u, v = (0.5 + k * 0.7548776662466927) % 1, (0.5 + k * 0.5698402909980532) % 1
     over = u + v > 1

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import affine
+from marrow.math.counting import bincount
 from marrow.model import Character, Clip, Mesh, Pose, Skeleton, Socket, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS
@@ -30,7 +31,7 @@ def removal_order(
     `keep` and all above them stay, and so does a root that carries vertices; those of `gone` went before."""
     skeleton = character.skeleton
     parents = skeleton.parents.tolist()
-    children = np.bincount(skeleton.parents[skeleton.parents >= 0], minlength=len(skeleton)).tolist()
+    children = bincount(skeleton.parents[skeleton.parents >= 0], minlength=len(skeleton)).tolist()
     stays = np.zeros(len(skeleton), bool)
     for j in keep:
         stays[[j, *skeleton.ancestors(j)]] = True

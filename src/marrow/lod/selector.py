@@ -18,6 +18,7 @@ from marrow.kernels.memory import readonly
 from marrow.lod.bounding_spheres import bounding_sphere, moving_bounding_sphere
 from marrow.lod.budget import degraded, measured_costs
 from marrow.lod.thresholds import error_thresholds, rising, size_thresholds, slacks
+from marrow.math.counting import bincount
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.level import Lod
@@ -75,7 +76,7 @@ class Selection:
 
     def counts(self, levels: int) -> list[int]:
         """How many instances are at each of so many levels."""
-        return np.bincount(self.levels[self.levels >= 0], minlength=levels).tolist()
+        return bincount(self.levels[self.levels >= 0], minlength=levels).tolist()
 
     def __repr__(self) -> str:
         found, times = np.unique(self.levels, return_counts=True)

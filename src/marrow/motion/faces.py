@@ -7,6 +7,7 @@ MetaHuman, MikuMikuDance), each is known as a mix of ARKit's 52, and weights are
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,17 +42,26 @@ def shapes(convention: str) -> tuple[str, ...]:
 
 def convention(names: Sequence[str]) -> str | None:
     """The family of faces that most of the names belong to; None where fewer than three do."""
+    if len(names) < FEWEST:
+        return None
     counts = {c: len(_known(names, c)) for c in CONVENTIONS}
     best = max(CONVENTIONS, key=lambda c: counts[c])
     return best if counts[best] >= FEWEST else None
 
 
-def _known(names: Sequence[str], family: str) -> dict[int, Recipe]:
-    """Which names are shapes of a family, by their number: as written, else with `L` for left."""
+@functools.cache
+def _table(family: str) -> dict[str, Recipe]:
+    """The shapes of a family by their plain names."""
     table = {plain(name): recipe for name, recipe in recipes(family).items()}
     if family == "arkit":
         table |= {plain(re.sub("(Left|Right)$", lambda m: m.group()[0], n)): r for n, r in recipes("arkit").items()
                   if n not in ("jawLeft", "jawRight", "mouthLeft", "mouthRight")}  # fmt: skip
+    return table
+
+
+def _known(names: Sequence[str], family: str) -> dict[int, Recipe]:
+    """Which names are shapes of a family, by their number: as written, else with `L` for left."""
+    table = _table(family)
     found: dict[int, Recipe] = {}
     taken: set[str] = set()
     for k, name in enumerate(names):
@@ -190,8 +200,10 @@ def transfer(clip: Clip, target: Character, *, rate: float = 60.0) -> Clip:
 
 def face_for(names: Sequence[str], target: Character | Skeleton) -> FaceMap | None:
     """The map from shapes of these names to the face of `target`; None where either is no known face."""
+    if convention(names) is None:
+        return None
     wanted, _ = _face_of(target)
-    if convention(names) is None or convention(wanted) is None:
+    if convention(wanted) is None:
         return None
     return face_map(tuple(names), wanted)
 

@@ -8,7 +8,7 @@ is asked for, and what is done with them.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,12 @@ from marrow.motion.contacts import (
     on_moving_ground,
     planted_frames,
 )
+from marrow.motion.foot_pitch import tilt_feet
 from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
+from marrow.motion.rolling_feet import rolled
 from marrow.motion.skin_points import skin_of
 from marrow.motion.soles import Soles
 
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BentLimb",
+    "HipsMove",
     "asked",
     "lowest_parts",
     "moved_track",
@@ -57,6 +60,8 @@ HIGH = 0.15
 """From this height on (metres, for a person's leg) a foot is as high as its own leg makes it."""
 FADE = 0.3
 """Seconds over which that begins to hold after a foot has left the ground."""
+DOWN = 0.1
+"""Seconds in which a foot that is planted comes down to the ground."""
 CLOSED = 0.01
 """Feet that end so near to how they begin (metres, for a person's leg, but for travel) belong to a clip that repeats."""
 
@@ -113,6 +118,15 @@ class BentLimb:
         return {(j, 1): turns for j, turns in zip(self.chain, self.turns)}
 
 
+class HipsMove(NamedTuple):
+    """How hips move, `shift (T, 3)`; how much of that is for the body's skin, `rise (T,)`; and for how many seconds feet
+    could not be planted, since numbers were `lost`."""
+
+    shift: Array
+    rise: Array
+    lost: float = 0.0
+
+
 def plant_feet(
     tool: Retargeter,
     pose: Pose,
@@ -123,30 +137,39 @@ def plant_feet(
     tracks: LocalTracks,
     times: Array,
     weights: ContactWeights,
-) -> tuple[Array, Array]:
+) -> HipsMove:
     """Changes `tracks`, which are `body` and, as matrices, `model`, so that the feet of the target stand where and when
-    those of the source do. Returns how the hips move, `(T, 3)`, and how much of that is for the body's skin, `(T,)`."""
+    those of the source do."""
     T, skeleton, chains = len(times), tool.target, tool.chains("target")
     theirs = source_points(tool, pose, world, ground)
     mine = feet_points(skeleton, model, chains, tool.feet_t)
+    hips, loops = chains["hips"][0], repeats(mine, theirs)
+    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
+    tilted = tilt_feet(tool, body, model, seconds, share=weights.feet, loops=loops)
+    if tilted:
+        tracks |= {(j, 1): body.rotation[:, j] for j in tilted}
+        mine = feet_points(skeleton, model, chains, tool.feet_t)
     legs = [
         BentLimb(skeleton, chains[f"{side}_leg"][:3], body, model, tool.rest_t.frame[:, 2])
         for side in ("left", "right")
     ]
-    hips, loops = chains["hips"][0], repeats(mine, theirs)
-    theirs, mine = on_one_ground(theirs, mine, times)
+    theirs, mine = on_one_ground(theirs, rolled(tool, mine, model), times)
     carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
-    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)
-    height = skin_of(tool).body.lowest(model) if weights.body else np.full(T, np.inf)
+    skin, trunk, height = skin_of(tool), np.full(T, np.inf), np.full(T, np.inf)
+    if weights.body:
+        trunk = skin.body.lowest(model)
+        height = np.minimum(trunk, skin.knees.lowest(model))
     if carries and height.min() < 0:
         rise = weights.body * smooth_rise(height, seconds, loops=loops)
         mine.place[..., 1] += rise[:, None, None]
         low += rise[:, None]
-    problem = asked(theirs, mine, low, times, mine.leg)
+    problem = asked(theirs, mine, low, times, mine.leg, touch=True)
     if rise.any():
         problem.lift[:] = -(weights.body * height + rise) / mine.leg
-    share = weights.feet * feet_share(rise / mine.leg)
+    # Who kneels stands on the feet; who rolls does not.
+    rolls = weights.body * smooth_rise(trunk, seconds, loops=loops) if trunk.min() < 0 else np.zeros(T)
+    share = weights.feet * feet_share(rolls / mine.leg)
     problem.step[...] *= share[:, None]
     problem.near[...] *= share[:, None]
     if not weights.feet:
@@ -157,15 +180,14 @@ def plant_feet(
         problem.leg[:, k], problem.bend[:, k] = (at[:, 2] - at[:, 0]) / mine.leg, leg.bend
         few = np.diff(at[:: max(T // 64, 1)], axis=1)
         bones[:, k] = np.median(np.linalg.norm(few, axis=-1), axis=0) / mine.leg
-    moves = mine.leg * plant_moves(
-        problem, np.maximum(bones, 1e-3).reshape(-1), seconds, loops=loops, hips=carries
-    )
+    found = plant_moves(problem, np.maximum(bones, 1e-3).reshape(-1), seconds, loops=loops, hips=carries)
+    moves = mine.leg * found.moves
     for k, leg in enumerate(legs):
         tracks |= leg.bent(moves, 3 + 3 * k)
     if carries:
         moves[:, 1] += rise
         tracks[hips, 0] = moved_track(skeleton, body, model, hips, moves[:, :3])
-    return moves[:, :3] if carries else np.zeros((T, 3)), rise
+    return HipsMove(moves[:, :3] if carries else np.zeros((T, 3)), rise, found.lost * seconds)
 
 
 def moved_track(skeleton: Skeleton, body: Pose, model: Array, joint: int, shift: Array) -> Array:
@@ -176,8 +198,11 @@ def moved_track(skeleton: Skeleton, body: Pose, model: Array, joint: int, shift:
     return np.asarray(body.translation[:, joint] + shift, np.float32)
 
 
-def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array, length: float) -> PlantProblem:
-    """What the source's feet (or hands) and the ground ask for, in lengths of the limb; legs are left to be filled in."""
+def asked(
+    theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array, length: float, *, touch: bool = False
+) -> PlantProblem:
+    """What the source's feet (or hands) and the ground ask for, in lengths of the limb; legs are left to be filled in.
+    `touch`: what stands is on the ground, however high the source's joints are."""
     T, size = len(times), mine.leg / LEG
     change, step = np.zeros((T, 2, 2)), np.zeros((T, 2))
     if T > 1:
@@ -199,10 +224,19 @@ def asked(theirs: FeetPoints, mine: FeetPoints, lowest: Array, times: Array, len
         step[:-1] = np.where(planted, STEP, np.where(slow, SLIDE, 0.0)) * (PER_SECOND / seconds.mean())
     height = theirs.height.min(axis=-1)
     near = ease((HIGH * size - height) / ((HIGH - LOW) * size))
-    # A foot that leaves quickly keeps what it had for a while.
-    near = np.maximum(near, ease(1 - _away(height < LOW * size, times) / FADE))
     need = -lowest / length
     high = np.maximum((np.maximum(height, 0.0) - mine.height.min(axis=-1)) / length, need)
+    if touch and T > 1:
+        stood = np.zeros((T, 2), bool)
+        stood[:-1] |= planted
+        stood[1:] |= planted
+        high = high + ease(_nearest(~stood, times)[0] / DOWN) * (need - high)
+    # A foot that leaves quickly keeps what it had for a while.
+    away, last = _nearest(height < LOW * size, times)
+    kept = np.maximum(ease(1 - away / FADE), near)
+    held = np.take_along_axis(high, last, axis=0)
+    high = np.maximum(held + (high - held) * near / np.maximum(kept, 1e-9), need)
+    near = kept
     return replace(PlantProblem.still(T), change=change, step=step, high=high, near=NEAR * near, need=need)
 
 
@@ -220,9 +254,14 @@ def repeats(*bodies: FeetPoints) -> bool:
     return True
 
 
-def _away(mask: Array, times: Array) -> Array:
-    """How long it is from each frame to the nearest in which `mask (T, ...)` holds; infinite where it never does."""
+def _nearest(mask: Array, times: Array) -> tuple[Array, Array]:
+    """How long it is from each frame to the nearest in which `mask (T, ...)` holds, infinite where it never does, and which
+    that is."""
     at = times.reshape(-1, *[1] * (mask.ndim - 1))
-    before = np.maximum.accumulate(np.where(mask, at, -np.inf), axis=0)
-    after = np.minimum.accumulate(np.where(mask, at, np.inf)[::-1], axis=0)[::-1]
-    return np.asarray(np.minimum(at - before, after - at))
+    frames = np.arange(len(mask)).reshape(at.shape)
+    before = np.maximum.accumulate(np.where(mask, frames, -1), axis=0)
+    after = np.minimum.accumulate(np.where(mask, frames, len(mask))[::-1], axis=0)[::-1]
+    since = np.where(before >= 0, at - times[before], np.inf)
+    until = np.where(after < len(mask), times[np.minimum(after, len(mask) - 1)] - at, np.inf)
+    which = np.where(since <= until, before, after)
+    return np.minimum(since, until), np.clip(which, 0, len(mask) - 1)

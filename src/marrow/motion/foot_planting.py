@@ -9,7 +9,7 @@ then all, from curves through those.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from marrow.kernels.planting_reference import (
     smoothness,
 )
 
-__all__ = ["FREE", "PlantProblem", "plant_moves"]
+__all__ = ["FREE", "PlantMoves", "PlantProblem", "plant_moves"]
 
 Array = NDArray[Any]
 FASTEST = 75.0
@@ -93,24 +93,34 @@ class PlantProblem:
         )  # fmt: skip
 
 
+class PlantMoves(NamedTuple):
+    """`moves (T, 9)` of the hips, and of left and right ankle against them, in legs; `lost`: in how many frames the solve
+    lost its numbers and moves stay as they were."""
+
+    moves: Array
+    lost: int
+
+
 def plant_moves(
     problem: PlantProblem, bones: Array, seconds: float, *, loops: bool, hips: bool = True
-) -> Array:
-    """The moves `(T, 9)` of the hips, and of left and right ankle against them, in legs. `bones (4,)` are the lengths of
-    thighs and shins, frames are `seconds` apart; `loops` says that the clip goes on where it began, `hips` that these may
-    move."""
+) -> PlantMoves:
+    """How hips and ankles move. `bones (4,)` are the lengths of thighs and shins, frames are `seconds` apart; `loops` says
+    that the clip goes on where it began, `hips` that these may move."""
     T = len(problem.leg)
     every = round(1.0 / (seconds * FASTEST) + 0.25)
     if every <= 1 or 4 * every > T:
-        return _slow_moves(_Solver(bones, seconds, hips), problem, loops)
+        solver = _Solver(bones, seconds, hips)
+        return PlantMoves(_slow_moves(solver, problem, loops), min(solver.lost, T))
     frames = np.round(np.linspace(0, T - 1, round((T - 1) / every) + 1)).astype(np.intp)
     coarse = _Solver(bones, seconds * (T - 1) / (len(frames) - 1), hips)
     found = _slow_moves(coarse, problem.thinned(frames), loops)
     near = _curve(frames, found, np.arange(T), loops)
     fine = _Solver(bones, seconds, hips)
-    if not loops:
-        return fine.solve(problem, near, exact=False)
-    return fine.solve(problem.at(_round(T, T + 1)), near[_round(T, T + 1)], exact=True)[:T]
+    if loops:
+        near = fine.solve(problem.at(_round(T, T + 1)), near[_round(T, T + 1)], exact=True)[:T]
+    else:
+        near = fine.solve(problem, near, exact=False)
+    return PlantMoves(near, min(max(fine.lost, every * coarse.lost), T))
 
 
 def _round(T: int, count: int, before: int = 0) -> Array:
@@ -156,6 +166,8 @@ class _Solver:
         self.bones = np.ascontiguousarray(bones, np.float64)
         largest = 6 * (self.smooth[0] + self.smooth[2] * STEEP) + 2 * (STEP * PER_SECOND / seconds) ** 2
         self.sound = max(ROUNDING * largest, DAMPING)
+        self.lost = 0
+        """In how many frames numbers were lost."""
 
     def solve(
         self, problem: PlantProblem, near: Array | None = None, *, exact: bool = False, rounds: int = AGAIN
@@ -184,7 +196,10 @@ class _Solver:
                 ROUNDS if near is None else rounds, SOFT if again else FIRST, self.sound, again,
             )  # fmt: skip
             keep = T if last == T else begin + WINDOW
-            out[begin:keep] = made[held : held + keep - begin]
+            if made is None:
+                self.lost += keep - begin
+            else:
+                out[begin:keep] = made[held : held + keep - begin]
             begin = keep
         _FRAMES.give(frame)
         return out
@@ -193,9 +208,9 @@ class _Solver:
 def _window(
     frame: CallFrame, problem: PlantProblem, near: Array, held: int, kept: int, rounds: int, first: float, sound: float,
     again: bool,
-) -> Array:  # fmt: skip
+) -> Array | None:  # fmt: skip
     """The moves of a window of which the first `held` and the last `kept` of `near` are right. Steps that lose their
-    numbers to rounding are taken again with more damping."""
+    numbers to rounding are taken again with more damping; None where that does not help."""
     T = len(problem.leg)
     n = 9 * T
     for field in fields(problem):
@@ -215,7 +230,7 @@ def _window(
         done = frame.run()
         if done is not None and done[0] > 0:
             return move
-    return near  # never seen: feet stay as they are
+    return None
 
 
 _FRAMES: FramePool[CallFrame] = FramePool(planting.plant_feet.frame)

@@ -7,7 +7,7 @@ Arms then move a little, over the whole clip at once, by the solve that plants f
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -21,16 +21,18 @@ from marrow.motion.body_lift import feet_share
 from marrow.motion.body_shape import AxisFrames, BodyShape, RoundShape, head_frames, shape_of, trunk_frames
 from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.contacts import LEG, FeetPoints, windows
-from marrow.motion.foot_ik import HIGH, BentLimb, asked, repeats
+from marrow.motion.foot_ik import HIGH, BentLimb, HipsMove, asked, repeats
 from marrow.motion.foot_planting import PlantProblem, plant_moves
+from marrow.motion.held_props import holding
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.skin_points import skin_of
+from marrow.motion.spine_reach import bend_spine
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
 
-__all__ = ["TOO_FAR", "keep_hands", "meeting"]
+__all__ = ["HandsKept", "keep_hands", "meeting"]
 
 Array = NDArray[Any]
 SIDES = ("left", "right")
@@ -56,7 +58,6 @@ STRIDE, MORE, SLOWLY = 0.04, 0.03, 0.01
 where they rest, with less."""
 AROUND = 0.5
 """Seconds before and after hands touch something that are solved with them."""
-TOO_FAR = "arms of this body would turn by more than 25 degrees to touch there"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,14 @@ class _Motion:
         return _Motion(*(getattr(self, field.name)[frames] for field in fields(self)))
 
 
+class HandsKept(NamedTuple):
+    """For how many seconds a hand that touches the body does not, since its arm would turn too far; and for how many hands
+    could not be kept, since numbers were `lost`."""
+
+    missed: float = 0.0
+    lost: float = 0.0
+
+
 def keep_hands(
     tool: Retargeter,
     pose: Pose,
@@ -95,29 +104,30 @@ def keep_hands(
     tracks: LocalTracks,
     times: Array,
     weights: ContactWeights,
-    moved: tuple[Array, Array],
-) -> float | None:
-    """Changes `tracks`, which were `body` and, as matrices, `model` until hips `moved` (see `plant_feet`), so that hands of
-    the target are where those of the source are. Returns for how many seconds a hand that touches the body does not, since
-    its arm would turn too far; None where an arm has no hand."""
+    moved: HipsMove,
+) -> HandsKept | None:
+    """Changes `tracks`, which were `body` and, as matrices, `model` until hips `moved`, so that hands of the target are
+    where those of the source are; None where an arm has no hand."""
     arms = [tool.map[f"{s}_arm"] for s in SIDES]
     if min(len(c) for arm in arms for c in (arm.source, arm.target)) < 3:
         return None
     if not weights.hands:
-        return 0.0
-    T, motion = len(times), _Motion(pose, body, model, *moved, times)
+        return HandsKept()
+    T, motion = len(times), _Motion(pose, body, model, moved.shift, moved.rise, times)
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     every = max(int(STRIDE / seconds), 1)
     near = np.repeat(_anywhere(tool, motion.at(slice(None, None, every)), world, ground), every)[:T]
     if not near.any():
-        return 0.0
+        return HandsKept()
     wide = max(round(AROUND / seconds), every)
     near = np.convolve(near, np.ones(2 * wide + 1), "same") > 0 if 2 * wide < T else np.ones(T, bool)
     whole = near.mean() > 0.6
-    lost = 0
+    missed = lost = 0
     for begin, end in [(0, T)] if whole else windows(near):
-        found, missed = _span(tool, motion.at(slice(begin, end)), world, ground, weights, seconds, whole)
-        lost += missed
+        found, far, unsolved = _span(
+            tool, motion.at(slice(begin, end)), world, ground, weights, seconds, whole
+        )
+        missed, lost = missed + far, lost + unsolved
         for (joint, path), turns, fade in found:
             # Beyond a span arms are as they were.
             rise = ease((np.arange(end - begin) + 1) / wide)
@@ -128,7 +138,7 @@ def keep_hands(
                 tracks[joint, path].copy() if (joint, path) in tracks else body.rotation[:, joint]
             )
             tracks[joint, path][begin:end] = turns
-    return lost * seconds
+    return HandsKept(missed * seconds, lost * seconds)
 
 
 def _anywhere(tool: Retargeter, motion: _Motion, world: Array, ground: float) -> Array:
@@ -136,7 +146,7 @@ def _anywhere(tool: Retargeter, motion: _Motion, world: Array, ground: float) ->
     size = tool.leg_t / LEG
     theirs, mine = _source_side(tool, motion.pose, world, ground), _target_side(tool, motion)
     far = np.linalg.norm(theirs.knuckles[:, 0] - theirs.knuckles[:, 1], axis=-1)
-    out = far < (MET + MORE) * size
+    out = (far < (MET + MORE) * size) | (_held(theirs, motion.times, size) > 0)
     out |= theirs.palms[..., 1].min(axis=1) < (HIGH + MORE) * size
     out |= (mine.palms[..., 1] - skin_of(tool).hand_reach).min(axis=1) < MORE * size
     for side, limit in ((theirs, TOUCH[1] + SLOWLY), (mine, FLESH + SLOWLY)):
@@ -157,9 +167,9 @@ def _span(
     weights: ContactWeights,
     seconds: float,
     whole: bool,
-) -> tuple[list[tuple[tuple[int, int], Array, Array]], int]:
-    """The turns of the joints of both arms in some frames, and how much they hold, `(T,)`; and in how many a hand touches
-    that cannot."""
+) -> tuple[list[tuple[tuple[int, int], Array, Array]], int, int]:
+    """The turns of the joints of both arms in some frames, and how much they hold, `(T,)`; in how many a hand touches that
+    cannot; and in how many there is no solution."""
     T, size, times = len(motion.times), tool.leg_t / LEG, motion.times
     theirs, mine = _source_side(tool, motion.pose, world, ground), _target_side(tool, motion)
     arms = [tool.map[f"{s}_arm"].target[:3] for s in SIDES]
@@ -169,32 +179,40 @@ def _span(
     ).astype(np.float64)
     length = float(bones.sum() / 2)
     if length < 1e-6 * size:
-        return [], 0
+        return [], 0, 0
     problem, points = _on_ground(tool, motion, theirs, mine, length)
     share = feet_share(motion.rise / tool.leg_t)[:, None]
-    problem.step[...] *= share
-    problem.near[...] *= share
     reaching = [Arm(motion.model, c, *b) for c, b in zip(arms, bones.tolist())]
+    problem.near[...] *= share * weights.hands
+    out: list[tuple[tuple[int, int], Array, Array]] = []
+    bent = bend_spine(tool, problem, reaching, motion.body, motion.model, seconds, length)
+    if bent:
+        out += [((j, 1), motion.body.rotation[:, j], np.ones(T)) for j in bent]
+        mine = _target_side(tool, motion)
+        problem, points = _on_ground(tool, motion, theirs, mine, length)
+        reaching = [Arm(motion.model, c, *b) for c, b in zip(arms, bones.tolist())]
+        problem.near[...] *= share * weights.hands
+    problem.step[...] *= share * weights.hands
     lost = _on_body(problem, theirs, mine, times, size, length, reaching)
-    _together(problem, tool, theirs, mine, length)
-    for name in ("step", "near", "hold", "join"):
-        getattr(problem, name)[...] *= weights.hands
+    _together(problem, tool, theirs, mine, length, _held(theirs, times, size), reaching)
+    problem.hold[...] *= weights.hands
+    problem.join[...] *= weights.hands
     asks = (problem.hold > 0) | (problem.step > 0) | (problem.near > 0) | (problem.need > 0)
     if not (asks.any() or problem.join.any()):
-        return [], lost
+        return out, lost, 0
     back = -tool.rest_t.frame[:, 2]
     limbs = [BentLimb(tool.target, arm, motion.body, motion.model, back) for arm in arms]
     for k, limb in enumerate(limbs):
         problem.leg[:, k], problem.bend[:, k] = reaching[k].reach / length, limb.bend
     bones = np.maximum(bones.T / length, 1e-3).reshape(-1)
-    moves = length * plant_moves(problem, bones, seconds, loops=whole and repeats(*points), hips=False)
-    out = []
+    found = plant_moves(problem, bones, seconds, loops=whole and repeats(*points), hips=False)
+    moves = length * found.moves
     for k, limb in enumerate(limbs):
         far = np.abs(moves[:, 3 + 3 * k : 6 + 3 * k]).max(axis=1)
         if far.max() > 1e-6 * size:
             fade = (far > 1e-6 * size).astype(np.float64)
             out += [(key, turns, fade) for key, turns in limb.bent(moves, 3 + 3 * k).items()]
-    return out, lost
+    return out, lost, found.lost
 
 
 def _hands(hands: Array, offsets: Array) -> tuple[Array, Array]:
@@ -361,16 +379,49 @@ def meeting(far: Array) -> Array:
     return np.asarray(meets)
 
 
-def _together(problem: PlantProblem, tool: Retargeter, theirs: _Side, mine: _Side, length: float) -> None:
-    """Hands that meet are as far apart as hands are thick, and further by as much as the source's are."""
+def _held(theirs: _Side, times: Array, size: float) -> Array:
+    """How much the source's hands hold one thing, `(T,)`."""
+    T, frames = len(times), theirs.parts[0][0]
+    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
+
+    def seen() -> Array:
+        places = []
+        for k in range(2):
+            height, angle, far = frames.seen(theirs.palms[:, k])
+            places.append(
+                np.stack([height * frames.length, far * np.cos(angle), far * np.sin(angle)], axis=1)
+            )
+        return np.stack(places, axis=1)
+
+    return holding(theirs.palms, theirs.knuckles, seen, seconds, size)
+
+
+def _together(
+    problem: PlantProblem,
+    tool: Retargeter,
+    theirs: _Side,
+    mine: _Side,
+    length: float,
+    held: Array,
+    arms: list[Arm],
+) -> None:
+    """Hands that meet are as far apart as hands are thick, and further by as much as the source's are; those that hold one
+    thing are as far apart as it is long, for the target's size, unless arms would turn too far for it."""
     size = tool.leg_t / LEG
     apart, own = (side.knuckles[:, 0] - side.knuckles[:, 1] for side in (theirs, mine))
     far = np.linalg.norm(apart, axis=-1)
-    problem.join[:] = HOLD * meeting(far / size)
+    meets = meeting(far / size)
     thick_s = tool.hands_s.thick * tool.scale
     if not tool.hands_s.skin:  # as near as they get, where that is near
         thick_s = min(max(float(far.min()), 0.3 * thick_s), 2 * thick_s)
     wanted = np.maximum(far - thick_s, 0) + tool.hands_t.thick * np.minimum(far / thick_s, 1)
     if not (tool.hands_s.skin or tool.hands_t.skin):
         wanted = far
-    problem.between[:] = (apart * (wanted / np.maximum(far, 1e-9))[:, None] - own) / length
+    met = apart * (wanted / np.maximum(far, 1e-9))[:, None] - own
+    if held.any():
+        half = (apart - own) / 2
+        held = held * np.minimum(arms[0].kept(half), arms[1].kept(-half)) * (1 - meets)
+        met = met + (held / np.maximum(held + meets, 1e-9))[:, None] * (apart - own - met)
+        meets = np.maximum(meets, held)
+    problem.join[:] = HOLD * meets
+    problem.between[:] = met / length

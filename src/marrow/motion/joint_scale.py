@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import quaternion
+from marrow.math.counting import repeat
 from marrow.model import Clip, Pose, Skeleton
 from marrow.model.clip import INTERPOLATIONS, PATHS
 from marrow.motion.alignment import Driver
@@ -41,10 +42,10 @@ def scales_change(clip: Clip) -> bool:
     if not len(rows) or (rows["interpolation"] == INTERPOLATIONS.index("cubic")).any():
         return len(rows) > 0
     ends = np.cumsum(rows["keys"], dtype=np.int64)
-    within = np.arange(ends[-1]) - np.repeat(ends - rows["keys"], rows["keys"])
-    at = np.repeat(rows["value_start"], rows["keys"]) + 3 * within
+    within = np.arange(ends[-1]) - repeat(ends - rows["keys"], rows["keys"])
+    at = repeat(rows["value_start"], rows["keys"]) + 3 * within
     values = clip.tracks.values[at[:, None] + np.arange(3)]
-    rest = _divisor(clip.skeleton.rest.scale)[np.repeat(rows["target"], rows["keys"])]
+    rest = _divisor(clip.skeleton.rest.scale)[repeat(rows["target"], rows["keys"])]
     return bool(np.abs(values / rest - 1).max() > NOTICED)
 
 

@@ -93,22 +93,22 @@ def plant_paws(
     weights: ContactWeights,
     *,
     always: bool,
-) -> int:
+) -> tuple[int, float]:
     """Changes `tracks` so that paws stand where and when those of `clip` do. Animals with the same legs stay as they are
-    unless `always`. Returns how many legs."""
+    unless `always`. Returns how many legs, and for how many seconds they could not be planted."""
     skeleton, T = tool.target, len(times)
     drives, pairs = _mapped_pairs(tool)
     rest_s, rest_t = (s.rest_model[..., 3].astype(np.float64) for s in (tool.source, skeleton))
     if not weights.feet or not pairs:
-        return 0
+        return 0, 0.0
     if not always and all(_alike(p, drives, rest_s * tool.scale, rest_t) for p in pairs):
-        return 0
+        return 0, 0.0
     body = dense(skeleton, tracks, T)
     model, source = to_model(skeleton, body), to_model(clip.skeleton, sample(clip, times))
     tall = float(np.ptp(rest_t[:, 1]))
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     mover = _common(skeleton, [leg[0] for p in pairs for leg in (p.left, p.right)])
-    shift = np.zeros((T, 3))
+    shift, lost = np.zeros((T, 3)), 0.0
     for number, pair in enumerate(pairs):
         legs = pair.left, pair.right
         feet = [leg[2] for leg in legs]
@@ -133,17 +133,18 @@ def plant_paws(
         problem.near[...] *= weights.feet
         for k, limb in enumerate(limbs):
             problem.leg[:, k], problem.bend[:, k] = (at[k][:, 2] - at[k][:, 0]) / length, limb.bend
-        moves = length * plant_moves(
+        found = plant_moves(
             problem, np.maximum(bones.T / length, 1e-3).reshape(-1), seconds,
             loops=repeats(mine, theirs), hips=number == 0 and mover >= 0,
         )  # fmt: skip
+        moves, lost = length * found.moves, max(lost, found.lost * seconds)
         for k, limb in enumerate(limbs):
             tracks |= limb.bent(moves, 3 + 3 * k)
         if number == 0 and mover >= 0:
             shift = moves[:, :3]
             tracks[mover, 0] = moved_track(skeleton, body, model, mover, shift)
     _carry_hooves(tool, [leg for p in pairs for leg in (p.left, p.right)], mover, tracks, T)
-    return 2 * len(pairs)
+    return 2 * len(pairs), lost
 
 
 def _carry_hooves(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.sampling import sample
+from marrow.math.counting import repeat
 from marrow.model import Pose, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import INTERPOLATIONS, TRACK_DTYPE
@@ -100,9 +101,9 @@ class PoseTransfer:
     def _table(self, count: int) -> Array:
         """The tracks of so many poses."""
         each = [len(joints) for joints in self._joints]
-        sizes = count * np.repeat(WIDTH, each)
+        sizes = count * repeat(WIDTH, each)
         table = np.zeros(sum(each), TRACK_DTYPE)
-        table["target"], table["path"] = np.concatenate(self._joints), np.repeat(range(3), each)
+        table["target"], table["path"] = np.concatenate(self._joints), repeat(range(3), each)
         table["interpolation"] = INTERPOLATIONS.index("step")  # nothing of the pose behind it
         table["keys"], table["value_start"] = count, np.cumsum(sizes) - sizes
         return table

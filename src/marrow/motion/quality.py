@@ -29,6 +29,7 @@ from marrow.motion.frames import frame_times
 from marrow.motion.hinge_angles import WRONG, bends, limit_hints
 from marrow.motion.posture import rest_posture
 from marrow.motion.rig import find_rig
+from marrow.motion.rolling_feet import rolled
 from marrow.motion.visible_quality import VisibleQuality, visible_quality
 from marrow.printing import one_line
 
@@ -131,12 +132,12 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     ground = tool.ground(before, world)
     theirs = source_points(tool, before, world, ground)
     chains = tool.chains("target")
-    mine = feet_points(tool.target, after, chains, tool.feet_t)
+    here, there = to_model(tool.target, after), to_model(tool.source, before)
+    mine = rolled(tool, feet_points(tool.target, here, chains, tool.feet_t), here)
     still = theirs.place[:, 0, 0]
     theirs, mine = on_one_ground(theirs, mine, times)
     planted = planted_frames(theirs, times)
     stands, down = carriers(theirs, planted, times), down_points(theirs, planted)
-    here, there = to_model(tool.target, after), to_model(tool.source, before)
     at, was = here[..., 3].astype(np.float64), quaternion.rotate(world, there[..., 3].astype(np.float64))
     stretch = 1.0
     reach: float | None = None

@@ -31,11 +31,10 @@ from marrow.motion.contact_weights import ContactWeights
 from marrow.motion.expressions import with_expressions
 from marrow.motion.faces import face_for, with_face
 from marrow.motion.fit_cache import recall, remember
-from marrow.motion.foot_ik import plant_feet
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
-from marrow.motion.hand_contacts import TOO_FAR, keep_hands
 from marrow.motion.ik_joints import follow_limbs
 from marrow.motion.joint_scale import scales_change, transfer_scale, whole_body
+from marrow.motion.kept_contacts import keep_contacts, unsolved
 from marrow.motion.limbs import dense
 from marrow.motion.paws import plant_paws
 from marrow.motion.placed_rotations import placed_clip, turns_freely
@@ -57,6 +56,8 @@ __all__ = ["Retargeter", "retarget"]
 
 Array = NDArray[Any]
 Contacts = bool | Literal["auto"]
+PLAIN = RetargetProfile()
+"""What holds where no profile says anything."""
 
 
 @told_at_the_call
@@ -216,7 +217,7 @@ class Retargeter(Fit):
     def _settings(self, name: str) -> RetargetProfile:
         """How a clip goes onto the target."""
         found = self.profiles[1]
-        return RetargetProfile() if found is None else found.for_clip(name)
+        return PLAIN if found is None else found.for_clip(name)
 
     @property
     def report(self) -> Report:
@@ -321,25 +322,17 @@ class Retargeter(Fit):
             if pose is not None and (planted or kept):
                 body = dense(self.target, tracks, len(times))
                 work = self, pose, world, ground, body, to_model(self.target, body), tracks, times, weights
-                moved = plant_feet(*work) if planted else (np.zeros((len(times), 3)), np.zeros(len(times)))
-                missed = keep_hands(*work, moved) if kept else 0.0
-                if missed is None and hands is True:
-                    self._lines.add(
-                        "warning", "hands", "an arm has no hand here or there: hands are not kept"
-                    )
-                elif missed:
-                    self._lines.add(
-                        "info",
-                        f"clip {clip.name!r}",
-                        f"hands on the body for {missed:.1f} s are let go: {TOO_FAR}",
-                    )
+                for kind, line in keep_contacts(*work, feet=planted, hands=kept, asked=hands is True):
+                    self._lines.add(kind, f"clip {clip.name!r}", line)
             finish_chains(self, settings.chains, len(times), tracks)
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
         elif contacts is not False:
-            legs = plant_paws(self, clip, tracks, times, weights, always=contacts is True)
+            legs, lost = plant_paws(self, clip, tracks, times, weights, always=contacts is True)
             if legs:
                 self._lines.add("info", "body", f"{legs} legs, paws kept planted")
+            if lost:
+                self._lines.add("warning", f"clip {clip.name!r}", unsolved("paws", lost))
         made_rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
         made = clip.replace(skeleton=self.target, tracks=packed, rate=made_rate)

@@ -38,7 +38,15 @@ from marrow.motion.profile_bodies import pose_of_profile
 from marrow.motion.retarget_rotations import model_of
 from marrow.motion.retarget_translations import add_translations
 from marrow.motion.rig import SIDES, find_rig
-from marrow.motion.sizes import metres, same_legs, same_trunk, size_ratio, stands_on_ground, stature
+from marrow.motion.sizes import (
+    metres,
+    same_legs,
+    same_trunk,
+    size_ratio,
+    stands_on_ground,
+    stands_on_joints,
+    stature,
+)
 from marrow.motion.soles import find_soles, with_balls
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
@@ -157,6 +165,8 @@ class Fit:
         self.feet_s = feet_shape(self.source, mine, self._from, ankles[0])
         self.feet_t = feet_shape(self.target, theirs, self._to, ankles[1])
         stands = self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
+        if self.source_character is None or not self.source_character.meshes:
+            stands = stands and not stands_on_joints(self.source, self.rest_s, mine)
         self.sure_of_ankles = ankles[0] is not None or (self._from.of == "rest pose" and stands)
         places = self.rest_s.place, self.rest_t.place
         legs_alike = same_legs(*places, self.map, ratio)

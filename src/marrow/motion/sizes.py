@@ -20,6 +20,7 @@ __all__ = [
     "same_trunk",
     "size_ratio",
     "stands_on_ground",
+    "stands_on_joints",
     "stature",
     "unit_of",
     "wrong_unit",
@@ -109,6 +110,13 @@ def stands_on_ground(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tup
     low, _ = _foot_heights(skeleton, rest, chains)
     leg = leg_length(rest.place, chains)
     return -0.04 * leg <= low <= 0.15 * leg
+
+
+def stands_on_joints(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> bool:
+    """Whether a joint of its feet is where the rest pose has its ground: bones alone were set down there, and how thick the
+    foot is about them is not known."""
+    low, _ = _foot_heights(skeleton, rest, chains)
+    return abs(low) < 0.003 * leg_length(rest.place, chains)
 
 
 def ankle_height(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> float:

@@ -72,6 +72,8 @@ class SkinGroup:
         rows = model[:, self._joints, 1]
         few = rows[:: max(len(rows) // 16, 1), :, :3]
         grown = np.sqrt((few * few).sum(axis=-1)).max(axis=0) * 1.01
+        if not self.parts:
+            return np.full(len(model), np.inf)
         out = rows[..., 3] - self._reach * grown + np.reshape(shift, (-1, 1))
         sinks = out < 0
         for k in np.flatnonzero(sinks.any(axis=0)):
@@ -82,10 +84,11 @@ class SkinGroup:
 
 @dataclass(frozen=True, eq=False)
 class BodySkin:
-    """The skin that meets the ground, but for the feet: of trunk, head and knees, and of the left and the right hand.
+    """The skin that meets the ground, but for the feet: of trunk and head, of knees, and of the left and the right hand.
     `hand_reach` is how far that of a hand is from its palm at the most."""
 
     body: SkinGroup
+    knees: SkinGroup
     hands: tuple[SkinGroup, ...]
     hand_reach: float
 
@@ -126,8 +129,10 @@ def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chai
     found = _by_joint(character)
     points = _outermost
     core = [j for n in (*TRUNK, "left_shoulder", "right_shoulder") for j in chains.get(n, ())]
-    body = [points(j, found.get(j)) for j in core]
+    # Where there is skin, a joint without any (a root on the ground) is not seen.
+    body = [points(j, found.get(j)) for j in core if j in found or not found]
     body += [points(j, found[j]) for j in head_parts(skeleton, chains)[1:] if j in found]
+    knees = []
     for side in ("left", "right"):
         upper, lower, foot = chains[f"{side}_leg"][:3]
         far = KNEE * float(np.linalg.norm(rest[foot, :, 3] - rest[lower, :, 3]))
@@ -139,7 +144,7 @@ def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chai
                 at = found[j] @ m[:, :3].T + m[:, 3]
                 size = np.linalg.norm(rest[lower, :, :3] @ at.T, axis=0)
                 near.append(at[size < far])
-        body.append(points(lower, np.concatenate(near) if near else None))
+        knees.append(points(lower, np.concatenate(near) if near else None))
     wrists = [arm[2] for side in ("left", "right") if len(arm := chains[f"{side}_arm"]) >= 3]
     hands = tuple(
         tuple(points(j, found[j]) for j in bare_hand(character, skeleton, chains, side))
@@ -152,7 +157,9 @@ def find_body_skin(character: Character | None, skeleton: Skeleton, chains: Chai
         for part in hand:
             away = np.linalg.norm(rest[part.joint, :, 3] - rest[wrist, :, 3])
             reach = max(reach, float(away) + part.reach * float(np.linalg.norm(rest[part.joint, :, 0])))
-    return BodySkin(SkinGroup(tuple(body)), tuple(map(SkinGroup, hands)), 1.5 * reach)
+    return BodySkin(
+        SkinGroup(tuple(body)), SkinGroup(tuple(knees)), tuple(map(SkinGroup, hands)), 1.5 * reach
+    )
 
 
 def find_skin(character: Character | None, joints: list[int]) -> SkinGroup:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.math.counting import bincount
 from marrow.model import Skeleton
 from marrow.motion.finger_shape import fingers_by_shape
 from marrow.motion.joint_names import labels
@@ -166,7 +167,7 @@ def _contradicts(skeleton: Skeleton, chains: dict[str, tuple[int, ...]]) -> bool
 def _limb_pairs(skeleton: Skeleton, at: Array) -> list[_Pair]:
     """All pairs of branches of one joint that mirror each other, in the plane most of the body agrees on."""
     roots = _tree_of(skeleton)
-    sizes = np.bincount(roots, minlength=len(skeleton))
+    sizes = bincount(roots, minlength=len(skeleton))
     inside = roots == int(np.argmax(sizes))
     size = float(np.ptp(at[inside], axis=0).max())
     ways = _LongestWays(skeleton, at)

@@ -33,6 +33,7 @@ from marrow.io.atomic import replacing
 from marrow.model import _validate
 from marrow.pictures.animated_images import write_apng, write_gif, write_webp
 from marrow.pictures.mp4 import index_first
+from marrow.pyodide import IN_BROWSER
 from marrow.rendering.frame import Frame
 
 __all__ = ["CODECS", "VIDEO_SUFFIXES", "Codec", "VideoWriter"]
@@ -116,7 +117,8 @@ class VideoWriter:
             _load_av()
         self.size = (width, height)
         self.count = 0
-        self._queue: queue.Queue[Array | None] = queue.Queue(WAITING)
+        # Without threads, in a browser, all frames wait until the block ends.
+        self._queue: queue.Queue[Array | None] = queue.Queue(0 if IN_BROWSER else WAITING)
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         self._file: IO[bytes] | None = None
@@ -128,7 +130,8 @@ class VideoWriter:
         except OSError as error:
             raise file_error(error, "cannot be written", self.path) from None
         self._thread = threading.Thread(target=self._encode, name="marrow video", daemon=True)
-        self._thread.start()
+        if not IN_BROWSER:
+            self._thread.start()
         return self
 
     def add(self, frame: Frame | Array) -> None:
@@ -177,7 +180,10 @@ class VideoWriter:
                 self._stop(ValidationError("video: it has no frames"))
                 raise self._told()
             self._put(None)
-            thread.join()
+            if IN_BROWSER:
+                self._encode()
+            else:
+                thread.join()
             if self._error is not None:
                 raise self._told()
             file.seek(0)
@@ -187,7 +193,8 @@ class VideoWriter:
                 else:
                     shutil.copyfileobj(file, out, 1 << 20)
         finally:
-            thread.join()
+            if not IN_BROWSER:
+                thread.join()
             file.close()
 
     def _stop(self, error: BaseException | None) -> None:

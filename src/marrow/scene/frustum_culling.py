@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.lod.selector import Selector
+from marrow.math.counting import bincount
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.scene.actor_state import ActorState
@@ -130,5 +131,5 @@ class Detail:
 
 def _triangles(state: ActorState, levels: Array) -> int:
     """Triangles of instances at these levels."""
-    counts = np.bincount(levels[levels >= 0], minlength=1).tolist()
+    counts = bincount(levels[levels >= 0], minlength=1).tolist()
     return sum(n * level.triangle_count for n, level in zip(counts, state.actor.character.levels))

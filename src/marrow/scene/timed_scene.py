@@ -31,7 +31,7 @@ from marrow.scene.bounds import AXES, reach
 from marrow.scene.orientation import facing, file_facing, scene_facing
 from marrow.scene.scene import Actor, GpuInstances, Scene, chosen_clip
 
-__all__ = ["Step", "TimedScene", "character_of", "timed_scene_of"]
+__all__ = ["Step", "TimedScene", "character_of", "named_graph", "timed_scene_of"]
 
 Array = NDArray[Any]
 Step = tuple[float, str, Any]
@@ -249,7 +249,7 @@ def _cast(
         who = who.with_meshes(lambda mesh: mesh.replace(skinning=method))
     if graph is not None:
         _none_of("a graph says what is played", clip=clip, pose=pose)
-        animator = Animator(who, _graph(graph), count=crowd, threads=None, springs=springs)
+        animator = Animator(who, named_graph("render", graph), count=crowd, threads=None, springs=springs)
         _spread(animator, crowd)
         return Actor(animator), AnimatorPart(animator, steps)
     if steps:
@@ -344,11 +344,12 @@ def character_of(thing: Any, who: str = "render") -> Character:
     )
 
 
-def _graph(graph: Any) -> Graph:
+def named_graph(who: str, graph: Any) -> Graph:
+    """A graph as a caller gives it: one, its file, or the name of a sample that has one."""
     if isinstance(graph, Graph):
         return graph
     if not isinstance(graph, (str, os.PathLike)):
-        raise WrongTypeError(f"render: graph: expected a Graph or its file, got {_validate.shown(graph)}")
+        raise WrongTypeError(f"{who}: graph: expected a Graph or its file, got {_validate.shown(graph)}")
     from marrow import samples
 
     name = os.fspath(graph)

@@ -34,7 +34,7 @@ from marrow.skinning.arguments import check_options, check_thing, matrices_of, m
 from marrow.skinning.layout import layout_of
 from marrow.skinning.surface import Surface
 
-__all__ = ["palette_of", "resolve", "skin"]
+__all__ = ["palette_of", "resolve", "skin", "skin_plan"]
 
 Array = NDArray[Any]
 SECONDS_PER_BLOCK = 25e-9
@@ -165,7 +165,7 @@ def _skinned(
     threads: int | None,
     out: Surface | None,
 ) -> Surface:
-    plan: _Plan = derived(thing, ("plan", skinning, influences), lambda: _Plan(thing, skinning, influences))
+    plan = skin_plan(thing, skinning, influences)
     V, F = plan.vertex_count, len(motion.matrices)
     normals = normals and plan.has_normals
     tangents = tangents and normals and plan.has_tangents
@@ -185,16 +185,26 @@ def _skinned(
     return out if whole else Surface(p, n, t)  # type: ignore[return-value]
 
 
-def _known_plan(thing: Any, skinning: Any, influences: Any) -> _Plan | None:
+def skin_plan(
+    thing: Character | Mesh, skinning: str | None = None, influences: int | None = None
+) -> SkinPlan:
+    """How a character is skinned, worked out once."""
+    plan: SkinPlan = derived(
+        thing, ("plan", skinning, influences), lambda: SkinPlan(thing, skinning, influences)
+    )
+    return plan
+
+
+def _known_plan(thing: Any, skinning: Any, influences: Any) -> SkinPlan | None:
     """The plan made for such a call before, if there was one."""
     try:
-        plan: _Plan | None = thing.__dict__["_derived"].get(("plan", skinning, influences))
+        plan: SkinPlan | None = thing.__dict__["_derived"].get(("plan", skinning, influences))
     except (AttributeError, KeyError, TypeError):
         return None
     return plan
 
 
-class _Plan:
+class SkinPlan:
     """How a character is skinned: its meshes grouped by how they are skinned, worked out once."""
 
     def __init__(self, thing: Character | Mesh, skinning: str | None, influences: int | None) -> None:

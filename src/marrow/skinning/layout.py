@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.kernels.memory import aligned
+from marrow.math.counting import repeat
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
@@ -208,7 +209,7 @@ def bucket(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Arra
 
     # Full blocks of one set each, where the set is small enough for an unrolled kernel or simply fills blocks.
     full = size // LANES
-    first_row = np.repeat(start, full) + LANES * _counting(full)
+    first_row = repeat(start, full) + LANES * _counting(full)
     lanes = [first_row[:, None] + np.arange(LANES)]
     sets = [joints[r, : used[r]] for r in first_row.tolist()] if len(first_row) else []
     # Remainders, packed in order over the union of their joints.
@@ -238,7 +239,7 @@ def bucket(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Arra
 def _counting(counts: Array) -> Array:
     """`[0..c0-1, 0..c1-1, ...]`."""
     total = int(counts.sum())
-    return np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.arange(total) - repeat(np.cumsum(counts) - counts, counts)
 
 
 def _pack_remainders(
@@ -273,7 +274,7 @@ def _block_weights(
     joints: Array, weights: Array, lane_rows: Array, counts: Array, starts: Array, flat: Array
 ) -> Array:
     """Weights `(sum K, 16)`: for every joint of every block, what it counts for in each lane."""
-    block = np.repeat(np.arange(len(counts)), counts)
+    block = repeat(np.arange(len(counts)), counts)
     rows = lane_rows[block]
     out = np.zeros((len(flat), LANES), np.float32)
     for k in range(joints.shape[1]):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from marrow.display.notebook import close_earlier, in_notebook, owned_by_cell
 from marrow.errors import MarrowError, ValidationError, told_at_the_call
 from marrow.printing import one_line
+from marrow.pyodide import IN_BROWSER
 from marrow.studio.address import Address, has_screen, listen, secret
 from marrow.studio.makers import Maker, maker_of
 
@@ -96,6 +97,12 @@ def view(
     is a widget (`.widget`), and the cell goes on. `options` are then those of `mw.window`: `size=(1280, 720)`,
     `view="skeleton"`.
     """
+    if IN_BROWSER and window:
+        raise ValidationError("view: a browser's Python opens no windows: leave window=True out")
+    if IN_BROWSER:
+        raise ValidationError(
+            "view: a browser's Python cannot serve the studio: open the file with marrow on a computer (marrow view FILE)"
+        )
     if window:
         if (port, host, token, token_file, browser) != (None, "127.0.0.1", None, None, None):
             raise ValidationError("view: port, host, tokens and browser are the studio's: a window has none")

@@ -26,6 +26,7 @@ from marrow.dataset.recipe import Recipe
 from marrow.dataset.rows import Row
 from marrow.dataset.schema import RowField, Schema
 from marrow.errors import FormatError
+from marrow.pyodide import IN_BROWSER
 
 __all__ = ["ColumnReader", "ColumnWriter", "libraries", "row_from", "uniform"]
 
@@ -203,6 +204,13 @@ def row_from(
     return out
 
 
+def _mapped(path: Path, dtype: Any, begin: int, shape: tuple[int, ...]) -> Array:
+    """An array in a file: mapped or, where nothing can be, read."""
+    if IN_BROWSER:
+        return np.fromfile(path, dtype, math.prod(shape), offset=begin).reshape(shape)
+    return np.memmap(path, dtype, "r", begin, shape)
+
+
 def _mapped_npz(path: Path) -> tuple[dict[str, Array], str]:
     """The members of an archive that is not compressed, mapped where they lie."""
     arrays = {}
@@ -220,7 +228,7 @@ def _mapped_npz(path: Path) -> tuple[dict[str, Array], str]:
             shape, _, dtype = read(file)
             size = math.prod(shape)
             arrays[info.filename.removesuffix(".npy")] = (
-                np.memmap(path, dtype, "r", file.tell(), shape) if size else np.empty(shape, dtype)
+                _mapped(path, dtype, file.tell(), shape) if size else np.empty(shape, dtype)
             )
     return arrays, arrays.pop("rows").tobytes().decode()
 
@@ -234,7 +242,5 @@ def _mapped_safetensors(path: Path) -> tuple[dict[str, Array], str]:
     for name, entry in header.items():
         dtype, shape = _DTYPES[entry["dtype"]], tuple(entry["shape"])
         begin = 8 + length + entry["data_offsets"][0]
-        arrays[name] = (
-            np.memmap(path, dtype, "r", begin, shape) if math.prod(shape) else np.empty(shape, dtype)
-        )
+        arrays[name] = _mapped(path, dtype, begin, shape) if math.prod(shape) else np.empty(shape, dtype)
     return arrays, rows

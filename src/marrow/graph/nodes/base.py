@@ -10,6 +10,7 @@ which lays it out for the control kernel.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -281,6 +282,15 @@ PLACE = "\0"
 """Between a message and the place it is about, while it travels up from node to node."""
 
 
+class _Nesting(threading.local):
+    """How many nodes are being read, one inside the other."""
+
+    depth = 0
+
+
+_nesting = _Nesting()
+
+
 def node_from_data(kind: Any, data: Any) -> Any:
     """Makes a node from plain data; what `msgspec` calls where it finds `AnyNode`."""
     if kind is not AnyNode:
@@ -295,10 +305,17 @@ def node_from_data(kind: Any, data: Any) -> Any:
             f"there is no node called {data['node']!r}; known: {', '.join(sorted(_known))}. Nodes of your own are known "
             "once the module that defines them is imported"
         )
+    if (
+        _nesting.depth >= DEEPEST
+    ):  # found here: not every machine's stack ends in an error (a browser's does not)
+        raise RecursionError
+    _nesting.depth += 1
     try:
         return msgspec.convert(_with_files(data), cls, dec_hook=node_from_data)
     except msgspec.ValidationError as error:
         raise ValueError(PLACE.join(message_and_place(error))) from None
+    finally:
+        _nesting.depth -= 1
 
 
 def _short(value: Any) -> str:

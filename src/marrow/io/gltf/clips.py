@@ -20,6 +20,7 @@ from marrow.io.gltf.pointers import pointer_curves
 from marrow.io.gltf.scene import UNIT_TOLERANCE, Tree
 from marrow.io.gltf.schema import Animation, Sampler
 from marrow.io.gltf.track_notes import as_noted
+from marrow.math.counting import repeat
 from marrow.math.elementary import dot
 from marrow.model import Clip, Curve, Event, Skeleton, Tracks
 from marrow.model._asset import trusted
@@ -270,7 +271,7 @@ class _Reader:
             if (np.abs(dot(keys, keys) - np.float32(1)) > EXACT_UNIT).any():
                 self._normalize_rotations(table, columns[4], values, place)
         if self._ctx.scale != 1:
-            values[np.repeat(columns[1] == TRANSLATION, columns[4])] *= np.float32(self._ctx.scale)
+            values[repeat(columns[1] == TRANSLATION, columns[4])] *= np.float32(self._ctx.scale)
         return Tracks.trusted(table, times, values), float(times[ends[0] - 1].max(initial=0.0))
 
     def _add(self, rows: _Rows, sampler: Sampler, node: int, path: int, place: str) -> None:
@@ -348,13 +349,13 @@ class _Reader:
         table["value_start"][1:] = np.cumsum(sizes)[:-1]
         self._normalize_rotations(table, sizes, values, place)
         if self._ctx.scale != 1:
-            values[np.repeat(table["path"] == TRANSLATION, sizes)] *= np.float32(self._ctx.scale)
+            values[repeat(table["path"] == TRANSLATION, sizes)] *= np.float32(self._ctx.scale)
         return Tracks(owned(table), owned(np.concatenate(rows.times)), owned(values))
 
     def _normalize_rotations(self, table: Array, sizes: Array, values: Array, place: str) -> None:
         """Gives the keys of linear and step rotations unit length, in place; those of splines mean what they
         are."""
-        which = np.repeat((table["path"] == ROTATION) & (table["interpolation"] != CUBIC), sizes)
+        which = repeat((table["path"] == ROTATION) & (table["interpolation"] != CUBIC), sizes)
         keys = values[which].reshape(-1, 4)
         off = np.abs(dot(keys, keys) - np.float32(1))
         if (off > EXACT_UNIT).any():

@@ -13,6 +13,7 @@ from marrow.io.gltf import draco
 from marrow.io.gltf.accessors import COMPONENTS, WIDTHS, normalized_floats
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.schema import Draco, Primitive
+from marrow.math.counting import bincount
 from marrow.math.elementary import dot
 
 __all__ = ["OWN", "Delta", "PrimitiveVertices", "finite", "read_triangles", "read_vertices", "smooth_normals"]
@@ -300,7 +301,7 @@ def smooth_normals(positions: Array, triangles: Array) -> Array:
     # Twice the area long: exactly the weight wanted.
     face = (ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
     at = triangles.ravel()
-    normals = np.stack([np.bincount(at, np.repeat(part, 3), len(positions)) for part in face], axis=1)
+    normals = np.stack([bincount(at, np.repeat(part, 3), len(positions)) for part in face], axis=1)
     length = np.sqrt(dot(normals, normals))[:, None]
     flat = ~((length > 0) & np.isfinite(length))
     out = np.where(flat, [0.0, 0.0, 1.0], normals / np.where(flat, 1, length))

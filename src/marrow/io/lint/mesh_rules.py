@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.io.lint.finding import Finding, first
 from marrow.io.lint.rest_bounds import distinct
+from marrow.math.counting import bincount
 from marrow.model import Character, Mesh
 
 __all__ = [
@@ -103,7 +104,7 @@ def degenerate_triangles(character: Character) -> Iterator[Finding]:
                 _place(mesh, count),
                 f"{flat} of {mesh.triangle_count} triangles have no area",
                 "merge vertices by distance in the modelling tool; they cost time and break normals",
-                vertices=first(np.bincount(mesh.triangles[thin].ravel(), minlength=mesh.vertex_count) > 0),
+                vertices=first(bincount(mesh.triangles[thin].ravel(), minlength=mesh.vertex_count) > 0),
             )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError, ResourceLimitError
+from marrow.motion.point_layouts import named_points
 
 __all__ = ["Table", "from_csv", "from_json", "from_trc"]
 
@@ -37,6 +38,8 @@ _POINTS = (
 _NAMES = ("names", "joint_names", "keypoint_names", "point_names", "labels")
 _RATES = ("fps", "rate", "frame_rate", "framerate", "mocap_framerate")
 _COLUMN = re.compile(r"(.*?)[\s_.:\-\[(]*([xyz])[\])]*", re.IGNORECASE | re.DOTALL)
+_SUIT = re.compile(r"(\w+?)_position_([xyz])", re.IGNORECASE)
+"""Columns of suits (Rokoko): `LeftFoot_position_x`."""
 _AXIS_FIRST = re.compile(r"([xyz])[\s_.:\-\[(]*(\w+?)[\])]*", re.IGNORECASE)
 _UNITS = {
     "mm": 0.001,
@@ -216,9 +219,15 @@ def _is_number(cell: str) -> bool:
 def _by_columns(head: list[str], values: Array, path: Path) -> Table:
     points: dict[str, dict[str, int]] = {}
     rate = None
+    suit = any(_SUIT.fullmatch(name) for name in head)
     for k, name in enumerate(head):
         if name.lower() in ("time", "timestamp", "t", "seconds") and len(values) > 1:
-            rate = _rate(values[:, k])
+            rate = _rate(values[:, k] / 1000 if suit and _in_milliseconds(values[:, k]) else values[:, k])
+            continue
+        if suit:  # beside places it has speeds, angles and turns
+            place = _SUIT.fullmatch(name)
+            if place:
+                points.setdefault(place[1], {})[place[2].lower()] = k
             continue
         found = _COLUMN.fullmatch(name)
         word, axis = (found[1], found[2]) if found and found[1] else ("", "")
@@ -235,7 +244,32 @@ def _by_columns(head: list[str], values: Array, path: Path) -> Table:
         )
     columns = np.array([[axes[c] for c in "xyz"] for axes in whole.values()])
     names = None if all(word.isdigit() for word in whole) else tuple(whole)
-    return Table(values[:, columns], names, rate)
+    places = values[:, columns]
+    if suit and left_handed(tuple(whole), places):
+        note = "its axes are left-handed (as Unity's): x is turned round"
+        return Table(places * [-1.0, 1.0, 1.0], names, rate, 1.0, note)
+    return Table(places, names, rate)
+
+
+def _in_milliseconds(times: Array) -> bool:
+    """Whether times of frames are in milliseconds: nobody records less than one frame a second."""
+    return bool(np.median(np.diff(times)) > 1.0)
+
+
+def left_handed(names: tuple[str, ...], places: Array) -> bool:
+    """Whether a body of named points `(T, P, 3)` with y up is a mirror image: its knees bend backwards. Where legs are too
+    straight to tell it is as Unity has it, whose axes suits write."""
+    known = named_points(names)
+    legs = [[known.get(f"{side}_{part}") for part in ("hip", "knee", "ankle")] for side in ("left", "right")]
+    if any(k is None for leg in legs for k in leg):
+        return True
+    (lh, lk, la), (rh, rk, ra) = ([places[:, k] for k in leg if k is not None] for leg in legs)
+    ahead = (lk - (lh + la) / 2) + (rk - (rh + ra) / 2)
+    left = lh - rh
+    # In right-handed axes left x up is ahead.
+    turned = left[:, 0] * ahead[:, 2] - left[:, 2] * ahead[:, 0]
+    seen = turned[np.isfinite(turned)]
+    return not len(seen) or float(seen.sum()) <= 0
 
 
 def _rate(times: Array) -> float | None:

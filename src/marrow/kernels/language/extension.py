@@ -4,18 +4,24 @@ It keeps to Python's stable ABI, so one file serves every Python from 3.11 on. E
 (any writable buffer of the right length), lets other threads run, and calls the machine code; `address` says where an array's memory
 begins; `spread` runs kernels over ranges on a pool of threads (`pool_code`). Nothing but its init function is seen from outside. On
 x86-64 the module asks the processor before anything else, and refuses to be imported where it lacks an instruction.
+
+Windows' loader wants more in writing: what comes from another library and from which (`PYTHON`), what others may see, a function to call
+when the module is loaded, and tables by which the stack is walked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.machine import LEVELS, ProcessorLevel, target_machine
-from marrow.kernels.language.pool_code import pool_code
+from marrow.kernels.language.pool_code import buffer_length, pool_code
+from marrow.kernels.language.pool_text import TEXT
+from marrow.kernels.language.wasm_code import PROBE, TRIPLE, WASM_LEVELS, fused_multiply_add
 
-__all__ = ["glue_code"]
+__all__ = ["PYTHON", "glue_code"]
 
 # Processor features by level: register of CPUID leaf 1 or 7 (or 0x80000001), and the bits that must be set there; then the
 # registers the operating system must save (XCR0).
@@ -25,7 +31,11 @@ _NEEDS = {
            (7, 1, 1 << 3 | 1 << 5 | 1 << 8 | 1 << 16 | 1 << 17 | 1 << 28 | 1 << 30 | 1 << 31), (0x80000001, 2, 1 << 5)),
 }  # fmt: skip
 _SAVED = {"v3": 0x6, "v4": 0xE6}
-_INSTRUCTIONS = {"v3": "AVX2 and FMA (x86-64-v3)", "v4": "AVX-512 (x86-64-v4)"}
+_INSTRUCTIONS = {
+    "v3": "AVX2 and FMA (x86-64-v3)",
+    "v4": "AVX-512 (x86-64-v4)",
+    "wasm": "a fused multiply-add (WebAssembly's relaxed SIMD)",
+}
 
 
 def glue_code(
@@ -35,6 +45,8 @@ def glue_code(
     from llvmlite import binding
 
     x86 = level.name in _NEEDS
+    if level.name in WASM_LEVELS:
+        triple = TRIPLE
     machine = target_machine(LEVELS["base"] if x86 else level, triple=triple)
     parsed = binding.parse_assembly(_Glue(name, list(kernels), level, sources).text(machine))
     parsed.verify()
@@ -46,6 +58,9 @@ class _Glue:
     def __init__(self, name: str, kernels: list[Kernel], level: ProcessorLevel, sources: str) -> None:
         self.name, self.kernels, self.level, self.sources = name, kernels, level, sources
         self.strings: list[str] = []
+        self.wasm = level.name in WASM_LEVELS
+        self.word = "i32" if self.wasm else "i64"
+        """The whole number that is as wide as an address."""
 
     def string(self, text: str) -> str:
         data = text.encode() + b"\0"
@@ -67,21 +82,26 @@ class _Glue:
         count = len(methods)
         table = f"@methods = internal global [{count} x %Method] [{', '.join(methods)}]"
         # PyModuleDef: the head (reference count, type, init, index, copy), then name, doc, size, methods and four slots.
+        w = self.word
         definition = (
-            "@definition = internal global { i64, ptr, ptr, i64, ptr, ptr, ptr, i64, ptr, ptr, ptr, ptr, ptr } "
-            f"{{ i64 1, ptr null, ptr null, i64 0, ptr null, ptr {self.string(self.name)}, ptr null, i64 -1, ptr @methods, "
+            f"@definition = internal global {{ {w}, ptr, ptr, {w}, ptr, ptr, ptr, {w}, ptr, ptr, ptr, ptr, ptr }} "
+            f"{{ {w} 1, ptr null, ptr null, {w} 0, ptr null, ptr {self.string(self.name)}, ptr null, {w} -1, ptr @methods, "
             "ptr null, ptr null, ptr null, ptr null }"
         )
         init = self._init()
         malformed = self.string("spread: these are no jobs of this module")
-        pool = pool_code([(k.name, max(k.size, 1)) for k in self.kernels], str(machine.triple), malformed)
+        sizes = [(k.name, max(k.size, 1)) for k in self.kernels]
+        pool = pool_code(sizes, str(machine.triple), malformed, self.word)
+        if self.level.name == "wasm":
+            pool += fused_multiply_add(strict=False) + PROBE
         parts = [
             f'target triple = "{machine.triple}"',
             f'target datalayout = "{machine.target_data}"',
             _DECLARATIONS,
         ]
         parts += [f"declare hidden void @{k.name}(ptr)" for k in self.kernels]
-        return "\n".join([*parts, *self.strings, table, definition, *bodies, pool, init])
+        text = "\n".join([*parts, *self.strings, table, definition, *bodies, pool, init])
+        return _for_windows(text) if "windows" in machine.triple else text
 
     def _call(self, kernel: Kernel) -> str:
         short = self.string(f"{kernel.name}: the frame is too short")
@@ -92,8 +112,7 @@ define internal ptr @call.{kernel.name}(ptr %self, ptr %frame) {{
   %bad = icmp ne i32 %failed, 0
   br i1 %bad, label %fail, label %held
 held:
-  %place = getelementptr i8, ptr %view, i64 16
-  %bytes = load i64, ptr %place
+  {buffer_length(self.word)}
   %short = icmp ult i64 %bytes, {8 * max(kernel.size, 1)}
   br i1 %short, label %refuse, label %run
 refuse:
@@ -136,6 +155,9 @@ fail:
                 f"%kept = icmp eq i32 %saved, {saved}",
             ]
             supported = "%kept"
+        elif name == "wasm":
+            checks.append("%kept = call i1 @fused()")
+            supported = "%kept"
         needs = self.string(f"{self.name} needs a processor with {_INSTRUCTIONS.get(name, name)}")
         values = []
         kernels = ",".join(k.name for k in self.kernels)
@@ -162,6 +184,14 @@ fill:
 fail:
   ret ptr null
 }}"""
+
+
+def _for_windows(text: str) -> str:
+    """The same module as Windows' loader wants it."""
+    text = text.replace("= external global", "= external dllimport global")
+    text = text.replace("define ptr @PyInit_", "define dllexport ptr @PyInit_")
+    text += "\ndefine i32 @DllMainCRTStartup(ptr %module, i32 %reason, ptr %reserved) {\n  ret i32 1\n}\n"
+    return text.replace(") {\n", ") uwtable {\n")
 
 
 _DECLARATIONS = """
@@ -193,3 +223,14 @@ fail:
   ret ptr null
 }
 """
+
+
+def _python() -> list[str]:
+    """The names of Python's stable ABI that a module uses, as Windows' linker wants them."""
+    text = _DECLARATIONS + TEXT
+    data = re.findall(r"^@(\w+) = external global", text, re.MULTILINE)
+    return [*(f"{name} DATA" for name in data), *re.findall(r"^declare .*@(Py\w+)\(", text, re.MULTILINE)]
+
+
+PYTHON = {"python3.dll": _python(), "ntdll.dll": ["memset"]}
+"""What a module finds in other libraries, by library on Windows. LLVM makes `memset` of loops that clear memory."""

@@ -32,6 +32,7 @@ from marrow.kernels.language.types import (
     signature,
     words,
 )
+from marrow.pyodide import IN_BROWSER
 
 __all__ = ["KERNELS", "CallFrame", "FramePool", "Kernel", "apart", "kernel", "rare"]
 
@@ -250,6 +251,17 @@ class CallFrame:
         kernel = self.kernel
         return tuple(self.words[kernel.results : kernel.size]) if kernel.returns else None
 
+
+if IN_BROWSER:
+    # Indices have 32 bits there: what NumPy makes by itself (`np.arange`) is not what kernels take. What is lent is looked at, too.
+    _lend = CallFrame.lend
+
+    def _looked_at(self: CallFrame, name: str, array: Any) -> None:
+        if array.dtype != self.kernel.leaves[name].dtype:  # type: ignore[union-attr]
+            raise self._refused(name, f"got {array.dtype}")
+        _lend(self, name, array)
+
+    CallFrame.lend = _looked_at  # type: ignore[method-assign]
 
 F = TypeVar("F")
 

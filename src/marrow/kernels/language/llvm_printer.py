@@ -25,10 +25,10 @@ LANGUAGE = str(Path(__file__).parent)
 
 class ModulePrinter:
     """Prints functions into an LLVM module. `checked` looks at every index: where one is wrong the function ends, and `@fault` says which
-    of `sites` it was, the index, and the size of the axis."""
+    of `sites` it was, the index, and the size of the axis. `unwound` has tables made by which the stack can be walked."""
 
-    def __init__(self, module: Any, *, checked: bool = False) -> None:
-        self.module = module
+    def __init__(self, module: Any, *, checked: bool = False, unwound: bool = False) -> None:
+        self.module, self.attributes = module, ("uwtable",) if unwound else ()
         self._done: dict[ir.IrFunction, Any] = {}
         self.sites: list[str] = []
         self.fault: Any = None
@@ -56,6 +56,8 @@ class ModulePrinter:
         outer = llvm.Function(self.module, llvm.FunctionType(llvm.VoidType(), [I64.as_pointer()]), name)
         # Nobody outside the module that it is linked into sees it, and nobody can put another in its place.
         outer.linkage = "hidden"
+        for attribute in self.attributes:
+            outer.attributes.add(attribute)
         builder = llvm.IRBuilder(outer.append_basic_block())
         frame, at, values = outer.args[0], 0, []
         for kind in kinds:
@@ -93,7 +95,7 @@ class _FunctionPrinter(LlvmExpressions):
             module.module, llvm.FunctionType(returned_type(function.result), types), label
         )
         self.llvm.linkage = "internal"
-        for attribute in function.attributes:
+        for attribute in (*function.attributes, *module.attributes):
             self.llvm.attributes.add(attribute)
         self.loops: list[tuple[Any, Any]] = []
         self.line = 0

@@ -26,10 +26,12 @@ LEVELS = {
     "v4": ProcessorLevel("v4", "x86-64-v4", "-prefer-256-bit"),
     "base": ProcessorLevel("base", "x86-64"),
     "arm64": ProcessorLevel("arm64", "generic"),
+    "wasm": ProcessorLevel("wasm", "generic", "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext"),
     "host": ProcessorLevel("host", ""),
 }
 """`v3` has AVX2 and FMA, `v4` AVX-512; `base` is any x86-64 and runs only what comes before the choice; `arm64` is any aarch64
-(which has all that kernels need); `host` is where it is built, for processors that have no level."""
+(which has all that kernels need); `wasm` is WebAssembly with its vectors; `host` is where it is built, for processors that have no
+level."""
 
 
 @functools.cache
@@ -60,7 +62,8 @@ def checked(kernels: Iterable[Kernel], machine: Any, *, checks: bool = True) -> 
     """The same with a look at every index, and what is looked at (see `ModulePrinter`)."""
     module = ir.Module("kernels")
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    printer = ModulePrinter(module, checked=checks)
+    # Windows walks the stack by tables, of every function.
+    printer = ModulePrinter(module, checked=checks, unwound="windows" in machine.triple)
     for kernel in kernels:
         printer.entry(kernel.name, kernel.function, list(kernel.kinds.values()), kernel.returns)
     return str(module), printer.sites

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from marrow.kernels.language.pool_text import TEXT
 
-__all__ = ["HEAD", "JOB", "MOST_WORKERS", "WORDS", "pool_code"]
+__all__ = ["HEAD", "JOB", "MOST_WORKERS", "WORDS", "buffer_length", "pool_code"]
 
 JOB = (
     "kernel",  # its number in the module
@@ -66,8 +66,20 @@ def _pause(triple: str) -> tuple[str, str]:
     return "fence seq_cst", ""
 
 
-def pool_code(kernels: list[tuple[str, int]], triple: str, malformed: str) -> str:
-    """The text of the pool for kernels (name and words of a frame); `malformed` is the message for a job that cannot be."""
+def _long(triple: str) -> str:
+    """C's `long`, the number of a thread."""
+    return "i32" if "windows" in triple or triple.startswith("wasm32") else "i64"
+
+
+def buffer_length(word: str) -> str:
+    """Loads the length of a buffer `%view` into `%bytes`; `word` is as wide as an address."""
+    at, widened = (16, "") if word == "i64" else (8, "\n  %bytes = zext i32 %bytes.here to i64")
+    return f"%place = getelementptr i8, ptr %view, i64 {at}\n  %bytes{'.here' if widened else ''} = load {word}, ptr %place{widened}"
+
+
+def pool_code(kernels: list[tuple[str, int]], triple: str, malformed: str, word: str = "i64") -> str:
+    """The text of the pool for kernels (name and words of a frame); `malformed` is the message for a job that cannot be, `word` the
+    whole number as wide as an address."""
     table = ", ".join(f"%Code {{ ptr @{name}, i64 {size} }}" for name, size in kernels)
     pause, declared = _pause(triple)
     text = TEXT
@@ -77,7 +89,7 @@ def pool_code(kernels: list[tuple[str, int]], triple: str, malformed: str) -> st
         "KERNELS": str(len(kernels)), "TABLE": table, "PAUSE": pause, "DECLARED": declared, "SPINS": str(_SPINS),
         "MOST": str(MOST_WORKERS), "INSIDE": str(_INSIDE), "OPEN": str(_OPEN), "CLOSED": str(~_OPEN),
         "QUIET": str(_INSIDE | _OPEN), "NUMBER": str(_NUMBER), "WORDS": str(WORDS), "HEAD": str(HEAD),
-        "SIZE": str(_AT["size"]), "MALFORMED": malformed,
+        "SIZE": str(_AT["size"]), "MALFORMED": malformed, "LONG": _long(triple), "LENGTH": buffer_length(word),
     }.items():  # fmt: skip
         text = text.replace(f"<<{key}>>", value)
     return text

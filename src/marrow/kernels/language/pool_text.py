@@ -19,7 +19,7 @@ TEXT = """
 declare ptr @PyThread_allocate_lock()
 declare i32 @PyThread_acquire_lock(ptr, i32)
 declare void @PyThread_release_lock(ptr)
-declare i64 @PyThread_start_new_thread(ptr, ptr)
+declare <<LONG>> @PyThread_start_new_thread(ptr, ptr)
 <<DECLARED>>
 
 ; Wakes a worker (or the caller, 0) if it sleeps.
@@ -275,8 +275,8 @@ close:
   br i1 %is.caller, label %count, label %thread
 thread:
   %number = inttoptr i64 %n to ptr
-  %id = call i64 @PyThread_start_new_thread(ptr @pool.live, ptr %number)
-  %refused = icmp eq i64 %id, -1
+  %id = call <<LONG>> @PyThread_start_new_thread(ptr @pool.live, ptr %number)
+  %refused = icmp eq <<LONG>> %id, -1
   br i1 %refused, label %done, label %count
 count:
   %n.next = add i64 %n, 1
@@ -379,8 +379,7 @@ define internal ptr @call.spread(ptr %self, ptr %jobs) {
   %bad = icmp ne i32 %failed, 0
   br i1 %bad, label %fail, label %held
 held:
-  %place = getelementptr i8, ptr %view, i64 16
-  %bytes = load i64, ptr %place
+  <<LENGTH>>
   %words = load ptr, ptr %view
   %there = icmp uge i64 %bytes, 8
   br i1 %there, label %count, label %refuse

@@ -1,0 +1,189 @@
+/* Poses: the programs of this moment run by the pose kernel, and what is told of places in the world before that. */
+#include "internal.h"
+
+static double down(double x) {
+    double t = (double)(int64_t)x;
+    return t > x ? t - 1 : t;
+}
+
+/* v + 2 u x (u x v + w v) */
+static void rotate(const double *q, const double *v, double *out) {
+    double x = q[0], y = q[1], z = q[2], w = q[3];
+    double a = (y * v[2] - z * v[1]) + w * v[0], b = (z * v[0] - x * v[2]) + w * v[1], c = (x * v[1] - y * v[0]) + w * v[2];
+    out[0] = v[0] + 2 * (y * c - z * b);
+    out[1] = v[1] + 2 * (z * a - x * c);
+    out[2] = v[2] + 2 * (x * b - y * a);
+}
+
+static void multiply(const double *a, const double *b, double *out) {
+    out[0] = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
+    out[1] = a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0];
+    out[2] = a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3];
+    out[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+}
+
+/* Before an update: where those who had one are, that their next one starts from. Who was moved after its poses were used was moved for
+   the next update. */
+void mrw_keep_transforms(mrw_control *control, int interpolates) {
+    for (int64_t n = 0; n < control->count; n++) {
+        mrw_instance_state *me = MRW_ROWS(control, instances, mrw_instance_state) + n;
+        if (interpolates && me->waited != 0) continue;
+        const double *was = me->ahead ? MRW_ROWS(control, shown_at, double) : MRW_ROWS(control, place, double);
+        mrw_copy(MRW_ROWS(control, placed, double) + 7 * n, was + 7 * n, 56);
+        me->ahead = 0;
+        me->cut = me->cut > 0 ? me->cut - 1 : 0;
+    }
+}
+
+/* The poses of this update are used where instances are now. */
+static void used(mrw_crowd *crowd) {
+    for (int64_t n = 0; n < crowd->control.count; n++) MRW_ROWS(&crowd->control, instances, mrw_instance_state)[n].ahead = 0;
+}
+
+/* Before poses are made: tells the programs which update it is, how model space moved, and where in it targets are. */
+void mrw_refresh(mrw_crowd *crowd) {
+    mrw_control *control = &crowd->control;
+    const mrw_character *c = control->character;
+    const mrw_array *world = &c->tables[TABLE_world_vectors];
+    const double *constants = (const double *)(const void *)c->graph[GRAPH_constants].data;
+    int64_t V = c->sizes[SIZE_vectors], columns = mrw_width(c, STATE_values), header = c->sizes[SIZE_header];
+    for (int64_t n = 0; n < control->count; n++) {
+        const mrw_instance_state *me = MRW_ROWS(control, instances, mrw_instance_state) + n;
+        const double *place = MRW_ROWS(control, place, double) + 7 * n, *placed = MRW_ROWS(control, placed, double) + 7 * n;
+        float *vectors = control->vectors + n * V;
+        double back[4] = {-place[3], -place[4], -place[5], place[6]}, turned[4], moved[3];
+        if (header >= 0) {
+            float *head = vectors + header;
+            double now = me->clock * MRW_TICKS, last = down(now + MRW_SLACK), part = now - last;
+            head[0] = (float)me->stamp;
+            head[1] = (float)me->since;
+            head[9] = (float)(last - down((me->clock - me->since) * MRW_TICKS + MRW_SLACK));
+            head[10] = (float)(part > MRW_SLACK ? part : 0.0);
+            head[11] = me->cut == 1 ? 1.0f : 0.0f;
+            for (int k = 0; k < 3; k++) moved[k] = placed[k] - place[k];
+            rotate(back, moved, turned);
+            for (int k = 0; k < 3; k++) head[2 + k] = (float)turned[k];
+            multiply(back, placed + 3, turned);
+            for (int k = 0; k < 4; k++) head[5 + k] = (float)turned[k];
+        }
+        for (int64_t k = 0; k < world->rows; k++) {
+            const int64_t *row = (const int64_t *)(const void *)world->data + 5 * k;
+            double given[3];
+            for (int i = 0; i < 3; i++) {
+                int64_t ref = row[1 + i];
+                given[i] = ref >= 0 ? MRW_ROWS(control, values, double)[n * columns + ref] : constants[-1 - ref];
+                if (!row[4]) given[i] -= place[i];
+            }
+            rotate(back, given, turned);
+            for (int i = 0; i < 3; i++) vectors[row[0] + i] = (float)turned[i];
+        }
+    }
+}
+
+static void put(uint64_t *frame, int at, const void *data, int64_t size) {
+    frame[at] = (uint64_t)(uintptr_t)data;
+    frame[at + 1] = (uint64_t)size;
+}
+
+static int room_for(float **out, int64_t *rows, int64_t count, int64_t width) {
+    if (*out && *rows == count) return 0;
+    mrw_release(*out);
+    *rows = 0;
+    if (!(*out = mrw_alloc(count * width * 4))) return -1;
+    *rows = count;
+    return 0;
+}
+
+/* Runs program r of all instances; the last one gives poses, and what is wanted of them. */
+int mrw_run_program(mrw_crowd *crowd, int64_t r, unsigned wanted) {
+    mrw_control *control = &crowd->control;
+    const mrw_programs *p = &control->programs;
+    const mrw_character *c = control->character;
+    const mrw_kernels *kernels = mrw_active();
+    const int64_t *sizes = c->sizes;
+    uint64_t *frame = crowd->frame;
+    int64_t N = control->count, J = sizes[SIZE_row_joints], depth = r == p->programs - 1 ? sizes[SIZE_pose_depth] : sizes[SIZE_depth];
+    if (!kernels) return -1;
+    if (crowd->depth < depth) {
+        mrw_release(crowd->stack);
+        crowd->depth = 0;
+        if (!(crowd->stack = mrw_alloc(depth * sizes[SIZE_pose_size] * 4))) return -1;
+        crowd->depth = depth;
+    }
+    if (!crowd->scratch && !(crowd->scratch = mrw_alloc(2 * J * 16 * 4))) return -1;
+    if (wanted & MRW_WANT_PALETTE && room_for(&crowd->palette, &crowd->output_rows[0], N, 12 * sizes[SIZE_palette]) < 0) return -1;
+    if (wanted & MRW_WANT_MODEL && room_for(&crowd->model, &crowd->output_rows[1], N, 12 * sizes[SIZE_joints]) < 0) return -1;
+    if (wanted & MRW_WANT_POSE && room_for(&crowd->pose, &crowd->output_rows[2], N, sizes[SIZE_pose_size]) < 0) return -1;
+    if (wanted & MRW_WANT_MORPHS && room_for(&crowd->morphs, &crowd->output_rows[3], N, sizes[SIZE_row_morphs]) < 0) return -1;
+    for (int k = 0; k < POSE_LEAVES; k++) {
+        put(frame, mrw_pose_leaves[k].word, c->pose[k].data, c->pose[k].rows);
+        if (mrw_pose_leaves[k].axes == 2) frame[mrw_pose_leaves[k].word + 2] = (uint64_t)c->pose[k].columns;
+    }
+    put(frame, AT_run_programs_work_before, p->starts, 0);
+    put(frame, AT_run_programs_work_start, p->starts + r * N, N);
+    put(frame, AT_run_programs_work_end, p->ends + r * N, N);
+    put(frame, AT_run_programs_work_ops, p->operations, p->room);
+    put(frame, AT_run_programs_work_rules, c->rules[crowd->memory_width > sizes[SIZE_memory]], 4 * MRW_OPERATIONS);
+    put(frame, AT_run_programs_work_memory, crowd->memory, N);
+    frame[AT_run_programs_work_memory + 2] = (uint64_t)crowd->memory_width;
+    put(frame, AT_run_programs_work_vectors, control->vectors, N);
+    frame[AT_run_programs_work_vectors + 2] = (uint64_t)sizes[SIZE_vectors];
+    put(frame, AT_run_programs_work_stack, crowd->stack, crowd->depth * sizes[SIZE_pose_size]);
+    put(frame, AT_run_programs_work_local, crowd->scratch, J * 16);
+    put(frame, AT_run_programs_work_model, crowd->scratch + J * 16, J * 16);
+    put(frame, AT_run_programs_work_out_palette, crowd->palette, wanted & MRW_WANT_PALETTE ? N * 12 * sizes[SIZE_palette] : 0);
+    put(frame, AT_run_programs_work_out_model, crowd->model, wanted & MRW_WANT_MODEL ? N * 12 * sizes[SIZE_joints] : 0);
+    put(frame, AT_run_programs_work_out_pose, crowd->pose, wanted & MRW_WANT_POSE ? N * sizes[SIZE_pose_size] : 0);
+    put(frame, AT_run_programs_work_out_morphs, crowd->morphs, wanted & MRW_WANT_MORPHS ? N * sizes[SIZE_row_morphs] : 0);
+    put(frame, AT_run_programs_work_instances, p->starts, 0);
+    frame[AT_run_programs_work_Jp] = (uint64_t)J;
+    frame[AT_run_programs_work_Mp] = (uint64_t)sizes[SIZE_row_morphs];
+    frame[AT_run_programs_work_lanes] = (uint64_t)J;
+    frame[AT_run_programs_work_depth] = (uint64_t)crowd->depth;
+    frame[AT_run_programs_work_wanted] = wanted;
+    frame[AT_run_programs_n0] = 0;
+    frame[AT_run_programs_n1] = (uint64_t)N;
+    kernels->run_programs(frame);
+    int64_t wrong = (int64_t)frame[AT_run_programs_results];
+    if (wrong >= 0) return mrw_fail("the pose program of instance %d is unsound: operation %d", wrong, (int64_t)frame[AT_run_programs_results + 1]);
+    return 0;
+}
+
+/* Once per update, before poses are used: runs the programs that keep something for later. */
+int mrw_prepare(mrw_crowd *crowd) {
+    if (crowd->prepared) return 0;
+    const mrw_programs *p = &crowd->control.programs;
+    if (crowd->control.character->placed) mrw_refresh(crowd);
+    for (int64_t r = 0; r < p->programs - 1; r++)
+        if (p->written[r] && mrw_run_program(crowd, r, 0) < 0) return -1;
+    crowd->prepared = 1;
+    return 0;
+}
+
+/* Before the next update: what has to be kept of this one is, even where nobody asked for its poses. */
+int mrw_settle(mrw_crowd *crowd) {
+    mrw_control *control = &crowd->control;
+    if (crowd->ran || !control->programs.kept) return 0;
+    if (mrw_prepare(crowd) < 0) return -1;
+    if (crowd->memory_width > control->kept_at || control->character->sizes[SIZE_keeps]) {
+        used(crowd);
+        if (mrw_run_program(crowd, control->programs.programs - 1, 0) < 0) return -1;
+        crowd->ran = 1;
+    }
+    return 0;
+}
+
+static int evaluate(mrw_crowd *crowd, unsigned wanted) {
+    if ((crowd->made & wanted) == wanted) return 0;
+    if (mrw_prepare(crowd) < 0) return -1;
+    used(crowd);
+    if (mrw_run_program(crowd, crowd->control.programs.programs - 1, wanted) < 0) return -1;
+    crowd->ran = 1;
+    crowd->made |= wanted;
+    return 0;
+}
+
+const float *mrw_matrices(mrw_crowd *crowd) { return evaluate(crowd, MRW_WANT_PALETTE) < 0 ? 0 : crowd->palette; }
+const float *mrw_model_matrices(mrw_crowd *crowd) { return evaluate(crowd, MRW_WANT_MODEL) < 0 ? 0 : crowd->model; }
+const float *mrw_pose(mrw_crowd *crowd) { return evaluate(crowd, MRW_WANT_POSE) < 0 ? 0 : crowd->pose; }
+const float *mrw_morphs(mrw_crowd *crowd) { return evaluate(crowd, MRW_WANT_MORPHS) < 0 ? 0 : crowd->morphs; }

@@ -1,0 +1,290 @@
+"""How a baked character lies in its file and in the driver's memory: all of it follows from the kernels' own descriptions.
+
+The C driver (`runtime/c`) is compiled against a header that is made here: records as structs, the words of every
+kernel's frame, and
+which arrays of a file go where. What a kernel gained and the driver does not bind is an error when the header is made."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from marrow.kernels import catalogue, control_tables, pose_programs
+from marrow.kernels.control_chunks import MOST_EVENTS
+from marrow.kernels.control_weight_rules import RULE_REF
+from marrow.kernels.language.kernel import KERNELS, Kernel
+from marrow.kernels.language.types import ArrayKind
+from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS
+from marrow.kernels.operations.limbs import HEADER, TICKS
+from marrow.kernels.skinning import METHODS
+
+__all__ = [
+    "KERNELS_USED",
+    "NAMES",
+    "SIZES",
+    "SMALL_KERNELS",
+    "array_leaves",
+    "header",
+    "layout_digest",
+    "runtime_kernels",
+]
+
+VERSION = 1
+"""Of the file's own form; what its arrays mean is in `layout_digest`."""
+KERNELS_USED = (
+    "update_graph",
+    "gather_chunks",
+    "run_programs",
+    "dual_quaternions",
+    *(f"skin_{method}_{vectors}" for method in METHODS for vectors in range(3)),
+)
+"""The kernels that the driver calls."""
+SMALL_KERNELS = tuple(
+    n for n in KERNELS_USED if not n.startswith("skin_") or n.startswith("skin_linear") or n.endswith("_2")
+)
+"""Those of a module for pages: of ways of skinning other than linear only the kernel that writes everything."""
+SIZES = (
+    "joints", "morphs", "row_joints", "row_morphs", "palette", "pose_size", "inertia_size", "memory", "vectors", "depth",
+    "pose_depth", "longest", "section", "sums", "header", "travels", "keeps", "springs", "listens", "functions",
+    "has_graph",
+    "body", "addition", "vertices", "skins", "has_normals", "has_tangents",
+)  # fmt: skip
+"""Whole numbers of a baked character, in this order in its section `sizes`."""
+NAMES = (
+    "character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machine_names", "states", "slots",
+    "montages",
+    "sections", "events", "curves", "nodes", "saved", "meshes",
+)  # fmt: skip
+"""Lists of names, each a section `names.X`: UTF-8, every name with a NUL behind it."""
+TABLES = {
+    "sizes": ("i8", 1), "identity": ("u1", 1), "memory": ("f4", 1), "rest": ("f4", 1), "durations": ("f8", 1),
+    "parents": ("i4", 1), "clip_flags": ("i8", 1), "parameter_places": ("i8", 2), "parameter_values": ("f8", 2),
+    "machine_states": ("i8", 2), "slot_flags": ("i8", 1), "montage_places": ("i8", 2), "montage_values": ("f8", 2),
+    "world_vectors": ("i8", 2), "curve_columns": ("i8", 1), "saved_places": ("i8", 1), "lasts": ("u1", 2),
+    "lasting": ("i8", 1), "rest_model": ("f4", 2),
+}  # fmt: skip
+"""The other sections: type and axes."""
+LASTING = np.dtype([("told", "<i4"), ("back", "<i4"), ("inside", "<i4"), ("source", "<i4")])
+
+# What the driver puts into frames by hand; everything else of these kernels is put in from the file, by name.
+_BY_HAND = {
+    "update_graph": {
+        *(f"room.{name}" for name in control_tables.Workspace._fields), "dt", "seconds", "memory", "row", "moving",
+        "travels",
+        "step", "chunk", "first", "last", "kept.told",
+    },
+    "gather_chunks": {"chunks", "regions", "events", "told", "written", "first", "last"},
+    "run_programs": {
+        "work.before", "work.start", "work.end", "work.ops", "work.rules", "work.memory", "work.vectors", "work.stack",
+        "work.local", "work.model", "work.out_pose", "work.out_model", "work.out_palette", "work.out_morphs",
+        "work.instances", "work.Jp", "work.Mp", "work.lanes", "work.depth", "work.wanted", "n0", "n1",
+    },
+    "dual_quaternions": {"matrices", "pivots", "used", "dual", "stretch", "kinds", "scratch"},
+    "skin": {
+        "work.matrices", "work.stretch", "work.dual", "work.morph_weights", "work.out_p", "work.out_n", "work.out_t",
+        "work.P",
+        "work.V", "work.targets", "f0", "f1", "b0", "b1",
+    },
+}  # fmt: skip
+_ROOMS = {
+    "counters", "passed", "work", "visited", "open", "shown", "grouped", "sums", "members", "stack", "gaps", "motion",
+    "outer",
+    "steering", "programs", "travel", "vectors", "events", "starts", "ends", "operations", "chunks", "regions",
+}  # fmt: skip
+_KEPT = {
+    "instances", "values", "goals", "leaves", "groups", "machines", "shares", "slots", "voices", "functions", "travel",
+    "told",
+}  # fmt: skip
+
+
+def runtime_kernels(names: tuple[str, ...] = KERNELS_USED) -> list[Kernel]:
+    """The kernels that the driver calls, each looked at."""
+    catalogue.kernels()
+    found = [KERNELS[name] for name in names]
+    fields = {
+        name.removeprefix("room.") for name in KERNELS["update_graph"].leaves if name.startswith("room.")
+    }
+    kept = {name.removeprefix("kept.") for name in KERNELS["update_graph"].leaves if name.startswith("kept.")}
+    problems = [f"update_graph: room.{n}" for n in fields ^ _ROOMS] + [
+        f"update_graph: kept.{n}" for n in kept ^ _KEPT
+    ]
+    for kernel in found:
+        by_hand = _BY_HAND[_family(kernel.name)]
+        problems += [f"{kernel.name}: {name}" for name in by_hand - set(kernel.leaves)]
+        rest = {name: kind for name, kind in kernel.leaves.items() if name not in by_hand}
+        problems += [
+            f"{kernel.name}: {n}" for n, k in rest.items() if not isinstance(k, ArrayKind) or k.ndim > 2
+        ]
+    if problems:
+        raise ValueError(
+            "the driver in runtime/c does not know what to do with these arguments of kernels: "
+            + ", ".join(sorted(problems))
+        )
+    return found
+
+
+def _family(kernel: str) -> str:
+    return "skin" if kernel.startswith("skin_") else kernel
+
+
+def array_leaves(prefix: str) -> dict[str, tuple[int, ArrayKind]]:
+    """The arrays that come from the file for frames: their sections' names, the word where each begins, and their
+    kind. `prefix` is
+    `graph`, `state`, `kept` (as many rows of `state`), `pose` or `skin`."""
+    kernel = KERNELS[{"pose": "run_programs", "skin": "skin_linear_0"}.get(prefix, "update_graph")]
+    inside, by_hand = {"pose": "work", "skin": "work"}.get(prefix, prefix), _BY_HAND[_family(kernel.name)]
+    return {
+        f"{prefix}.{name.partition('.')[2]}": (kernel.offsets[name], kind)
+        for name, kind in kernel.leaves.items()
+        if name.startswith(inside + ".") and name not in by_hand and isinstance(kind, ArrayKind)
+    }
+
+
+def _records() -> dict[str, np.dtype]:  # type: ignore[type-arg]
+    """The records of the control kernel, and of pose operations, by what they are called."""
+    rows = ("NODE", "LEAF", "GROUP", "STATE", "TRANSITION", "RULE", "SPACE", "EVENT", "SECTION", "PARAMETER")
+    found = {
+        name.lower() + ("_row" if name in rows else ""): value
+        for name, value in vars(control_tables).items()
+        if isinstance(value, np.dtype) and value.names and name.isupper()
+    }
+    return {**found, "operation": OPERATION, "lasting": LASTING}
+
+
+_TYPES = {"f8": "double", "f4": "float", "i8": "int64_t", "i4": "int32_t", "u1": "uint8_t"}
+
+
+def _called(field: str) -> str:
+    """What a field is called in C."""
+    return f"{field}_" if field in ("default", "register", "switch", "double", "long", "short") else field
+
+
+def _structs() -> Iterator[str]:
+    for name, dtype in sorted(_records().items()):
+        assert dtype.fields is not None
+        fields = "".join(
+            f" {_TYPES[field.str[1:]]} {_called(key)};"
+            for key, (field, *_) in ((k, dtype.fields[k]) for k in dtype.names or ())
+        )
+        yield f"typedef struct {{{fields} }} mrw_{name};"
+        yield f'_Static_assert(sizeof(mrw_{name}) == {dtype.itemsize}, "mrw_{name}");'
+        for key in dtype.names or ():
+            at = dtype.fields[key][1]
+            yield f'_Static_assert(offsetof(mrw_{name}, {_called(key)}) == {at}, "mrw_{name}.{key}");'
+
+
+def _constants() -> Iterator[str]:
+    from marrow.graph.animator.steps import LONGEST_STEP
+    from marrow.graph.control import LONG_STEP
+    from marrow.graph.control_pass import MOST_TOLD
+    from marrow.graph.lasting_events import JUST_NOW
+    from marrow.graph.program_buffers import SECTIONS
+    from marrow.graph.slot_control import FASTEST
+    from marrow.kernels.root_vectors import SLACK
+
+    whole = {
+        name: value
+        for name, value in vars(control_tables).items()
+        if isinstance(value, int) and not isinstance(value, bool) and name.isupper()
+    }
+    whole |= {f"WANT_{n}": getattr(pose_programs, n) for n in ("POSE", "MODEL", "PALETTE", "MORPHS")}
+    whole |= {
+        "RULE_REF": RULE_REF,
+        "MOST_EVENTS": MOST_EVENTS,
+        "MOST_TOLD": MOST_TOLD,
+        "SECTIONS": SECTIONS,
+        "HEADER": HEADER,
+    }
+    for name, value in whole.items():
+        yield f"#define MRW_{name} {value}"
+    numbers = {
+        "LONG_STEP": LONG_STEP, "LONGEST_STEP": LONGEST_STEP, "SLACK": SLACK, "FASTEST": FASTEST, "TICKS": TICKS,
+        "JUST_NOW": JUST_NOW,
+    }  # fmt: skip
+    for name, number in numbers.items():
+        yield f"#define MRW_{name} {float(number)!r}"
+
+
+def _frames() -> Iterator[str]:
+    for kernel in runtime_kernels():
+        family = _family(kernel.name)
+        if family == "skin" and kernel.name != "skin_linear_0":
+            if kernel.offsets != KERNELS["skin_linear_0"].offsets:
+                raise ValueError(f"{kernel.name} has another frame than skin_linear_0")
+            continue
+        called = "skin" if family == "skin" else kernel.name
+        words = [f"AT_{called}_{name.replace('.', '_')} = {at}" for name, at in kernel.offsets.items()]
+        words += [f"AT_{called}_results = {kernel.results}", f"WORDS_{called} = {max(kernel.size, 1)}"]
+        yield f"enum {{ {', '.join(words)} }};"
+
+
+def _leaf_tables() -> Iterator[str]:
+    yield "typedef struct { const char *name; int32_t word, item, axes; int32_t row; } mrw_leaf;"
+    state = [name.removeprefix("state.") for name in array_leaves("state")]
+    for prefix in ("graph", "state", "kept", "pose", "skin"):
+        leaves = array_leaves(prefix)
+        rows = []
+        for name, (word, kind) in leaves.items():
+            row = state.index(name.removeprefix("kept.")) if prefix == "kept" else -1
+            rows.append(f'{{"{name}", {word}, {kind.dtype.itemsize}, {kind.ndim}, {row}}}')
+        short = ", ".join(f"{prefix.upper()}_{name.partition('.')[2]}" for name in leaves)
+        yield f"enum {{ {short}, {prefix.upper()}_LEAVES }};"
+        yield f"static const mrw_leaf mrw_{prefix}_leaves[] = {{ {', '.join(rows)} }};"
+
+
+def _operations() -> Iterator[str]:
+    kinds = ["none", "clip", "mask", "channel masks", "pose memory", "inertia memory"]
+    names = ", ".join("LIMIT_" + k.replace(" ", "_").upper() for k in (*kinds, "constants"))
+    yield f"enum {{ {names} }};"
+    numbers = {record: k for k, record in enumerate(CONSTANTS, 1)}
+    rows = []
+    for o in OPERATIONS:
+        named = numbers.get(o.argument, 0) if not isinstance(o.argument, str) else 0  # type: ignore[call-overload]
+        limit = len(kinds) if named else kinds.index(o.names)
+        rows.append(f"{{{limit}, {o.pops}, {o.pushes - o.pops}, {named}}}")
+    yield f"static const int32_t mrw_operations[{len(rows)}][4] = {{ {', '.join(rows)} }};"
+    yield f"#define MRW_OPERATIONS {len(rows)}"
+
+
+def _body() -> str:
+    lines = [*_structs(), *_constants(), *_frames(), *_leaf_tables(), *_operations()]
+    lines.append(f"enum {{ {', '.join('SIZE_' + s for s in SIZES)}, MRW_SIZES }};")
+    lines.append(f"enum {{ {', '.join('NAMES_' + s for s in NAMES)}, MRW_NAME_LISTS }};")
+    lines.append(
+        f"static const char *const mrw_name_lists[] = {{ {', '.join(f'{chr(34)}names.{s}{chr(34)}' for s in NAMES)} }};"
+    )
+    tables = [f'{{"{n}", -1, {np.dtype(t).itemsize}, {a}, -1}}' for n, (t, a) in TABLES.items()]
+    lines.append(f"enum {{ {', '.join('TABLE_' + n for n in TABLES)}, MRW_TABLES }};")
+    lines.append(f"static const mrw_leaf mrw_tables[] = {{ {', '.join(tables)} }};")
+    entries = ", ".join(f"void (*{name})(void *)" for name in KERNELS_USED)
+    lines.append(f"typedef struct {{ {entries.replace(',', ';')}; }} mrw_kernels;")
+    return "\n".join(lines)
+
+
+@functools.cache
+def layout_digest() -> int:
+    """A number of 64 bits that is another when anything in a file means something else."""
+    constants = [
+        (r.name, [(n, f.letter, f.width, f.each, f.rule) for n, f in r.fields.items()]) for r in CONSTANTS
+    ]
+    description = f"{VERSION} {_body()} {constants} {[(o.name, o.code, o.names) for o in OPERATIONS]}"
+    return int.from_bytes(hashlib.blake2b(description.encode(), digest_size=8).digest(), "little")
+
+
+def header() -> str:
+    """The C header that the driver is compiled against."""
+    lines = [
+        "/* Made by marrow.runtime.layout from the kernels' descriptions. */",
+        "#ifndef MARROW_LAYOUT_H",
+        "#define MARROW_LAYOUT_H",
+        "#include <stddef.h>",
+        "#include <stdint.h>",
+        f"#define MRW_VERSION {VERSION}",
+        f"#define MRW_LAYOUT 0x{layout_digest():016x}ULL",
+        _body(),
+        "#endif",
+    ]
+    return "\n".join(lines) + "\n"
