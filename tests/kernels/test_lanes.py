@@ -211,14 +211,14 @@ def test_whole_numbers_in_lanes():
         width = (lane * 3) & 15
         found = e.fields(words, e.at(i, 1), at, [width, (lane + 3) & 15, lane & 7])
         ranks = e.ranks(i, mask)
-        ((before, in_all),) = e.sums(i, lambda ranks, lane: [e.picked(words, 7, ranks(mask)) & 31])
+        ((before, in_all),) = e.sums(i, lambda ranks, lane: [e.picked(words, e.at(i, 7), ranks(mask)) & 31])
         whole = [
-            *found, e.bits(words, e.at(i, 2), at, 21), e.bits(words, i, lane * 32, 32), e.picked(words, 9, ranks),
+            *found, e.bits(words, e.at(i, 2), at, 21), e.bits(words, i, lane * 32, 32), e.picked(words, e.at(i, 9), ranks),
             before, in_all,
             e.ones(at * 2654435761), (7 << lane) | (at >> lane), (3 - at).down(2), e.wholes(mask) - lane,
             e.wholes(e.half(words, i, 3)), e.wholes(e.part(mask, 3, 5)), e.wholes(e.count(mask)),
-            e.wholes(e.either(mask, 8)),
-            e.wholes(e.plus(e.any(mask), e.group(40))),
+            e.wholes(e.either(mask, e.at(i, 8))),
+            e.wholes(e.plus(e.any(mask), e.group(e.at(i, 40)))),
         ]  # fmt: skip
         for k, x in enumerate(whole):
             e.store(out, e.at(i, 32 * k), e.number(x & 65535))
