@@ -18,6 +18,7 @@ from marrow.kernels.packing_steps import StepWork, choose_numbers, tune_steps
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.kernels.skin_errors import skin_errors
 from marrow.math import quaternion
+from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.clip import Clip
 from marrow.model.packed_motion import PackedMotion, PackedTracks
@@ -63,6 +64,8 @@ def compressed(
 ) -> Clip:
     """See `Clip.compressed`."""
     skeleton = clip.skeleton
+    if character is not None:
+        _validate.instance("compressed", "character", character, Character)
     if character is not None and character.skeleton != skeleton:
         raise ValidationError(f"compressed: {character!r} has another skeleton than {clip!r}")
     limits = joint_limits(skeleton, error)

@@ -75,6 +75,7 @@ def emit_sum_morphs(first: bool, e: Any, m: Any, stack: Any, top: Any, other: An
 
 put_sample, add_sample = block(emit_sample, True), block(emit_sample, False)
 put_morphs, add_morphs = block(emit_sample_morphs, True), block(emit_sample_morphs, False)
+PACKED = (packed_places, packed_places_apart, packed_turns, packed_turns_apart, packed_morphs)
 put_sum, add_sum = block(emit_sum, True), block(emit_sum, False)
 put_morph_sum, add_morph_sum = block(emit_sum_morphs, True), block(emit_sum_morphs, False)
 
@@ -202,11 +203,11 @@ def reference_merge(
 
 SAMPLE = Operation(
     "SAMPLE", 0, "`weight *` the clip at `time`", 0, 1, "clip", "seconds", "its part of the sum", run_sample,
-    reference_sample, (put_sample, put_morphs),
+    reference_sample, (put_sample, put_morphs, *PACKED),
 )  # fmt: skip
 ACCUMULATE = Operation(
     "ACCUMULATE", 1, "top `+= weight *` the clip at `time`, each rotation on the side of what is there", 1, 1, "clip", "seconds",
-    "its part of the sum", run_accumulate, reference_accumulate, (add_sample, add_morphs),
+    "its part of the sum", run_accumulate, reference_accumulate, (add_sample, add_morphs, *PACKED),
 )  # fmt: skip
 MERGE = Operation(
     "MERGE", 7, "top `+= weight *` b, each rotation on the side of what is there", 2, 1, "none", "", "b's part of the sum",
