@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from marrow.animation.bank import ClipBank
 from marrow.animation.packed import base_row
 from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError
+from marrow.kernels.operations.packed_joints import add_packed_joints
 from marrow.kernels.packing import sample_packed
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.model import Clip, Pose, Skeleton
@@ -346,3 +348,20 @@ def test_words_that_were_changed_never_lead_outside():
     for wrong in ({"frame_count": 41}, {"joint_count": 40}, {"morph_count": 30}):
         with pytest.raises(ValidationError, match="not sound"):
             replace(good, **wrong)
+
+
+def test_what_a_shader_does_joint_by_joint_is_what_lanes_do():
+    """The functions that are printed for GPUs, run by Python, against the kernel."""
+    clip = motion(body(19, morphs=2, seed=21), 40, seed=22, scale=True).compressed()
+    layout, base = PoseLayout(19, 2), base_row(clip.skeleton, False)
+    work = SimpleNamespace(
+        packed=clip.packed.words.astype(np.int64), bank=base.astype(np.float64), clip_packed=[0], clip_frames=[40],
+        clip_start=[0],
+        clip_rate=[1.0], stack=np.zeros(layout.size), Jp=layout.joints, Mp=layout.morphs, lanes=layout.joints,
+    )  # fmt: skip
+    for at in (0.0, 7.25, 15.5, 31.5, 39.0):
+        add_packed_joints(work, 0, at, 0.75, 0.0, 0)
+        add_packed_joints(work, 0, at, 0.25, 1.0, 0)
+        rows = np.zeros(layout.size, np.float32)
+        sample_packed(clip.packed.words, base, np.array([at]), rows, 0, 0, 40, layout.joints, layout.morphs)
+        np.testing.assert_allclose(work.stack, rows, atol=2e-6)
