@@ -126,7 +126,8 @@ def feet_points(skeleton: Skeleton, pose: Pose | Array, chains: Chains, shape: F
     joints = chains["left_leg"][2], chains["right_leg"][2]
     feet = some_to_model(skeleton, pose, joints) if isinstance(pose, Pose) else pose[:, list(joints)]
     feet = feet.astype(np.float64)
-    place = np.einsum("tfij,fpj->tfpi", feet[..., :3], shape.offset) + feet[:, :, None, :, 3]
+    axes, at = feet[:, :, None], shape.offset[..., None, :]
+    place = axes[..., 0] * at[..., 0] + axes[..., 2] * at[..., 2] + axes[..., 1] * at[..., 1] + axes[..., 3]
     return FeetPoints(place, shape.rest, shape.leg)
 
 
