@@ -222,7 +222,7 @@ def test_convert_refuses_what_it_should(hero_file, capsys, tmp_path):
     assert call(capsys, "convert", hero_file, exists, "--force")[0] == 0
     for target, says in (
         (tmp_path / "no" / "where.glb", "does not exist"),
-        (tmp_path / "out.fbx", "cannot write .fbx"),
+        (tmp_path / "out.blend", "cannot write .blend"),
         (tmp_path / "out", "no suffix"),
         (tmp_path, "suffix"),
     ):
@@ -496,3 +496,14 @@ def test_bake_many_files_into_one_npz_with_rotations(capsys, tmp_path):
     # What a rotation does to the X and Y axes is its first two columns.
     for k, axis in enumerate(np.eye(3)[:2]):
         np.testing.assert_allclose(two[..., 3 * k : 3 * k + 3], quaternion.rotate(turns, axis), atol=1e-5)
+
+
+def test_convert_writes_fbx_in_the_axes_and_units_that_are_asked_for(hero_file, capsys, tmp_path):
+    out = tmp_path / "out.fbx"
+    assert call(capsys, "convert", hero_file, out, "--axes", "unreal")[0] == 0
+    assert call(capsys, "convert", hero_file, out, "--up", "z", "--units", "m", "--force")[0] == 0
+    back = mw.load(out, cache=False)
+    assert set(mw.load(hero_file).clips) == set(back.clips)
+    assert "known: unreal" in call(capsys, "convert", hero_file, out, "--axes", "d3d", "--force")[2]
+    code, _, err = call(capsys, "convert", hero_file, tmp_path / "out.glb", "--up", "z")
+    assert (code, ".fbx files" in err) == (2, True)

@@ -16,6 +16,7 @@ from marrow.graph import (
     DriveChannel,
     FollowDamped,
     Graph,
+    KeepDistance,
     Parameter,
     PoseNode,
     load_graph,
@@ -159,6 +160,33 @@ def test_a_circle_is_an_error_with_its_path():
         match=r"root\.constraints: constraints depend on each other in a circle: upper -> upper",
     ):
         mw.Animator(arm(), Graph(Constrain(PoseNode(), (AimAt("upper", "hand"),))))
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        CopyTransform("hand", "hand", "rotation", factor=0.5),
+        CopyTransform("hand", {"upper": 1.0, "hand": 1.0}, "rotation"),
+        CopyTransform("hand", "hand", space="model"),
+        AimAt("hand", "upper", up_source="hand"),
+        KeepDistance("hand", "hand", most=0.1),
+        FollowDamped("hand", sources="hand"),
+        DriveChannel("hand", "rotation.x", "rotation.x", ((0.0, 0.0), (1.0, 1.0)), "hand"),
+    ],
+    ids=lambda c: type(c).__name__,
+)
+def test_a_constraint_that_looks_at_its_own_joint_is_an_error(constraint):
+    words = r"\[0\]: it looks at the joint that it moves, 'hand'"
+    with pytest.raises(ValidationError, match=words):
+        arm((constraint,))
+    for order in ("dependency", "given"):
+        with pytest.raises(ValidationError, match=words):
+            mw.Animator(arm(), Graph(Constrain(PoseNode(), (constraint,), order=order)))
+
+
+def test_a_channel_may_drive_another_channel_of_its_joint():
+    bulge = DriveChannel("hand", "rotation.x", "scale.y", ((0.0, 0.0), (1.0, 1.0)), "hand")
+    assert np.isfinite(played(arm((bulge,))).pose.scale).all()
 
 
 def test_what_makes_no_sense_is_refused_in_words():

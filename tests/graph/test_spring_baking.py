@@ -23,6 +23,14 @@ def test_a_baked_clip_shows_what_an_animator_does():
     assert np.abs(baked.sample(0.7).rotation - before.sample(0.7).rotation).max() > 0.05
 
 
+@pytest.mark.parametrize("rate", [12, 24, 30])
+def test_few_keys_swing_as_many_do(rate):
+    who = avatar(sway)
+    few, many = bake_springs(who, "move", rate=rate), bake_springs(who, "move")
+    for time in (0.5, 1.0, 1.5):
+        np.testing.assert_allclose(few.sample(time).rotation, many.sample(time).rotation, atol=2e-3)
+
+
 def test_a_clip_that_goes_round_begins_as_it_ends():
     who = avatar(lambda t: 0.2 * np.sin(np.pi * t)[:, None] * [1, 0, 0])
     baked = bake_springs(who, "move")

@@ -132,6 +132,104 @@ def test_who_is_put_elsewhere_does_not_start_to_swing():
     assert quaternion.angle(animator.pose.rotation[2:], np.array([0.0, 0, 0, 1])).max() > 0.1
 
 
+def waving(**options):
+    """A hand with a ribbon that clips hold down, and up."""
+    rest = mw.Pose.identity(6)
+    rest.translation[:] = [[0, 1, 0], [0.2, 0.4, 0], [0.5, 0, 0], *[[0.1, 0, 0]] * 3]
+    bones = mw.Skeleton(("hips", "arm", "hand", "ribbon0", "ribbon1", "ribbon2"), [-1, 0, 1, 2, 3, 4], rest)
+    clips = []
+    for name, angle in (("down", -1.4), ("up", 1.4)):
+        held = quaternion.from_axis_angle(np.array([0, 0, 1.0]), np.array([angle, angle])).astype(np.float32)
+        clips.append(mw.Clip(name, bones, [mw.Track(1, "rotation", np.array([0.0, 1.0]), held)]))
+    return mw.Character(bones, clips=clips, **options)
+
+
+def bend(animator):
+    """How far the ribbon is from its rest pose, in radians."""
+    joints = [animator.character.skeleton.index(f"ribbon{k}") for k in range(2)]
+    return float(2 * np.arccos(np.clip(np.abs(animator.pose.rotation[joints, 3]), 0, 1)).max())
+
+
+RIBBON = {"springs": [{"joints": [{"node": f"ribbon{k}", "stiffness": 1.0} for k in range(3)]}]}
+
+
+@pytest.mark.parametrize("first", [None, "up"])
+def test_a_clip_that_is_played_at_once_does_not_kick(first):
+    """The pose is cut: what swings goes along with its hand."""
+    animator = mw.Animator(waving(vrm={"version": "1.0", "springBone": RIBBON}))
+    if first:
+        animator.play(first)
+    for _ in range(5):
+        animator.update(1 / 60)
+    animator.play("down")
+    assert bend(animator) < 1e-3
+    for _ in range(20):
+        animator.update(1 / 60)
+        assert bend(animator) < 1e-3
+    animator.cross_fade("up", 0.2)
+    animator.update(0.1)
+    assert bend(animator) > 0.1, "a fade is a motion"
+
+
+def test_a_slot_without_a_fade_does_not_kick():
+    graph = Graph(Springs(mw.graph.Slot("body", ClipNode("up")), chains=("ribbon0",)))
+    animator = mw.Animator(waving(), graph, count=2)
+    animator.update(0.5)
+    animator.slots["body"].play("down", seconds=0.0, loop=True, instances=[1])
+    most = np.zeros(2)
+    for _ in range(10):
+        animator.update(1 / 60)
+        most = np.maximum(
+            most, np.arccos(np.clip(np.abs(animator.pose.rotation[:, 3:5, 3]), 0, 1)).max(axis=1)
+        )
+    assert (most < 1e-3).all()
+
+
+def test_roots_may_be_set_before_an_update_or_after_it():
+    """What moves a character moves its hair, whether it is set behind an update or ahead of it."""
+    who, times = puppet(), np.arange(1, 61) / 60
+    places = sway(times)
+
+    def seen(ahead, *, look=1):
+        animator, found = mw.Animator(who, swinging()), []
+        for k, place in enumerate(places):
+            if ahead:
+                animator.root.set(place)
+            animator.update(1 / 60)
+            if not ahead:
+                animator.root.set(place)
+            if k % look == 0:
+                found.append(tip(animator))
+        return np.array(found)
+
+    expected = seen(False)
+    assert np.ptp(expected[:, 0] - places[:, 0]) > 0.05, "it swings"
+    # The first place is where it begins, if it is set before the first update.
+    np.testing.assert_allclose(seen(True)[20:], expected[20:], atol=2e-3)
+    np.testing.assert_array_equal(seen(False, look=7), expected[::7])
+
+
+def test_a_root_that_is_set_and_set_again_counts_once():
+    """Looked at in between or not: the last place is where it went."""
+    who = puppet()
+
+    def seen(steps, look):
+        animator = mw.Animator(who, swinging())
+        animator.update(1 / 60)
+        for k in range(30):
+            animator.update(1 / 60)
+            for step in steps:
+                animator.root.set([0.01 * k + step, 0, 0])
+                if look:
+                    tip(animator)
+        return tip(animator)
+
+    expected = seen([0.01], True)
+    for steps in ([0.003, 0.01], [0.05, 0.01], [0.003, 0.02, 0.01]):
+        np.testing.assert_allclose(seen(steps, True), expected, atol=1e-6)
+        np.testing.assert_allclose(seen(steps, False), expected, atol=1e-6)
+
+
 @pytest.mark.parametrize("rate", [24, 60, 240])
 def test_a_clip_that_travels_and_begins_again_does_not_start_to_swing(rate):
     """Whether the travel is taken out of the pose (`RootMotion`) or not, chains swing alike."""

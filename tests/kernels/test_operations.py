@@ -31,7 +31,7 @@ from marrow.kernels.operations.limbs import CHAIN, HEADER, LIMB, Limb, LookChain
 from marrow.kernels.operations.mirroring import MIRROR_MAP, Mirrored
 from marrow.kernels.operations.model_additive import REFERENCE, Compared
 from marrow.kernels.operations.record import Argument
-from marrow.kernels.operations.springs import SPRING_SET
+from marrow.kernels.operations.spring_set import SPRING_SET
 from marrow.kernels.operations.springs_reference import SpringUpdate, SwingingJoint, TouchedCollider
 from marrow.math import quaternion
 

@@ -12,7 +12,7 @@ from marrow.graph.spring_plan import plan_springs
 from marrow.kernels.operations import OPERATION, ReferenceWorld, run_reference
 from marrow.kernels.operations import codes as op
 from marrow.kernels.operations.limbs import HEADER
-from marrow.kernels.operations.springs import SPRING_SET
+from marrow.kernels.operations.spring_set import SPRING_SET
 from marrow.kernels.operations.springs_reference import SpringUpdate, SwingingJoint, TouchedCollider
 from marrow.math import quaternion
 
@@ -84,9 +84,10 @@ class Swing:
         s.dt, s.steps, s.part = float(np.float32(dt)), steps, float(np.float32(part))
         far = 0.02 if dt else 0.0  # in no time nothing moves
         s.shift, s.turn = rng.normal(size=3) * far, unit(np.array([*rng.normal(size=3) * far, 1.0]))
+        s.cut = stamp in POSE_CUTS
         if stamp == CUT:
             s.shift = s.shift + np.array([0.6, 0.0, 0.4])
-        vectors = np.float32([[stamp, dt, *s.shift, *s.turn, steps, part, *s.axes.ravel(), *s.wind]])
+        vectors = np.float32([[stamp, dt, *s.shift, *s.turn, steps, part, s.cut, *s.axes.ravel(), *s.wind]])
         program = [(op.SAMPLE, 1, time, 1.0), (op.SPRINGS, self.index, 0.0, 1.0)]
         rows = np.empty((1, self.bank.layout.size), np.float32)
         ops = np.array(program, OPERATION)
@@ -119,11 +120,15 @@ CUT = 5
 """The update in which the body is cut to another place: what swings goes along."""
 
 
+POSE_CUTS = (3, 6)
+"""Updates in which the pose is cut to another moment of the clip: one that takes time, one that takes none."""
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_updates_follow_the_specification(seed):
     swing, kept, time = Swing(seed), {}, 0.0
     for stamp, (dt, steps, part) in enumerate([(0.0, 0, 0.0), *UPDATES]):
-        time += dt
+        time += dt + 0.3 * (stamp in POSE_CUTS)
         program, rows = swing.update(stamp, time, dt, steps, part)
         key = ("springs", swing.index)
         kept[key] = {"old": kept[key]["new"]} if key in kept else {}

@@ -1,5 +1,5 @@
 // The protocol of marrow's studio.
-// Made by `make generated` from protocol.py, description.py and answers.py in src/marrow/studio.
+// Made by `make generated` from protocol.py, description.py, answers.py and page/page_info.py in src/marrow/studio.
 
 export const PROTOCOL_VERSION = 5;
 export const SOCKET_PROTOCOL = "marrow";
@@ -366,6 +366,28 @@ export interface ResetEffectors {
   type: "reset_effectors";
 }
 
+/** Sets some settings of a chain that swings, or of all (no name). */
+export interface SetSpring {
+  type: "spring";
+  chain?: string;
+  stiffness?: number | null;
+  drag?: number | null;
+  gravity?: number | null;
+  radius?: number | null;
+  limit?: number | null;
+}
+
+/** The wind that springs feel, in the world. */
+export interface SetWind {
+  type: "wind";
+  wind: [number, number, number];
+}
+
+/** Springs are as the file or the graph has them. */
+export interface ResetSprings {
+  type: "reset_springs";
+}
+
 /** Shows everybody at one level of detail; -1 lets each have its own. */
 export interface SetLevel {
   type: "level";
@@ -466,7 +488,18 @@ export interface EffectorState {
   places: [number, number, number, number][];
 }
 
-/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says. `effectors`: the joints of the first character that are held. */
+/** A chain that swings: its name, how many joints it has, and how it is set. */
+export interface SpringState {
+  name: string;
+  joints: number;
+  stiffness: number;
+  drag: number;
+  gravity: number;
+  radius: number;
+  limit: number;
+}
+
+/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says. `effectors`: the joints of the first character that are held; `springs`: its chains that swing, `wind`: what they feel. */
 export interface State {
   type: "state";
   mode: "clip" | "graph";
@@ -494,6 +527,8 @@ export interface State {
   second_clip: string | null;
   playable: boolean;
   effectors: EffectorState[];
+  springs: SpringState[];
+  wind: [number, number, number];
 }
 
 /** Where an instance is in one machine: `progress` from 0 to 1 while it goes there from `source`. */
@@ -1021,8 +1056,73 @@ export interface UploadAnswer {
   kind: "character" | "graph" | "map" | "motion" | "profile";
 }
 
+/** An array of the page: where it lies there (`BufferInfo`), and how it is told. "floats": as they are. "whole": differences down the numbers, `order` times. "grid": `low + step * whole`. "directions": unit vectors of 12 bits a number on an octahedron, with the sign of `w` behind it where rows have 4. "joints" and "weights": column by column; rows of weights are shares of their sum. "rows": the rows `index` (an array of the page) of the array `of`; of three axes, those of the second. */
+export interface PackedArray {
+  place: BufferInfo;
+  kind: "directions" | "floats" | "grid" | "joints" | "rows" | "weights" | "whole";
+  order: number;
+  low: number[];
+  step: number;
+  of: number;
+  index: number;
+}
+
+/** The clips: how many frames each has; J joints and M morphs of a row; the steps of rotations and scales by joint, of translations, of morph weights; the `rest` row. `clips_at` and `graph_at` are the bytes of the baked characters where rows belong. `error`: how far joints may be off by this, in metres. */
+export interface PageMotion {
+  frames: number[];
+  joints: number;
+  morphs: number;
+  steps: number[];
+  step: number;
+  morph_step: number;
+  rest: number[];
+  clips_at: number;
+  graph_at: number;
+  error: number;
+}
+
+/** What turns a morph target on: its channel, and the weight there at which it is fully on; `mesh` is whose it is. */
+export interface PageMorphTarget {
+  mesh: number;
+  channel: number;
+  full_weight: number;
+}
+
+/** How levels of detail are chosen: `how` 0 by errors in metres, 1 by one over screen sizes; the thresholds of levels 1, 2..., by which factor each has to be passed, and the ball (x, y, z, radius) that a character stays in. */
+export interface PageLevels {
+  how: number;
+  thresholds: number[];
+  slacks: number[];
+  ball: [number, number, number, number];
+}
+
+/** The way of a clip over the floor: the joint that goes it, whether turning counts, where it begins and the whole way, as matrices of three rows of four; and the joint's inverse bind. */
+export interface PageWay {
+  joint: number;
+  turns: boolean;
+  begin: number[];
+  whole: number[];
+  inverse_bind: number[];
+}
+
+/** A page's own data. `travels`: the graph tells how far characters go; `spacing`: metres between those of a crowd; `images`: their types. `bones`: the colour of each joint in the view `skeleton`, None for those that are not drawn. `position_error`: how far vertices may be off by how they are told, in metres. */
+export interface PageInfo {
+  hello: Hello;
+  character: CharacterInfo;
+  arrays: PackedArray[];
+  motion: PageMotion;
+  levels: PageLevels;
+  targets: PageMorphTarget[];
+  ways: Record<string, PageWay>;
+  travels: boolean;
+  spacing: number;
+  images: string[];
+  bones: ([number, number, number] | null)[];
+  position_error: number;
+}
+
 export type ClientMessage =
-  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | Steer | SetCount | Spread | SetTravel | Select | Look | SetViews | SetEffector | FreeEffector | ResetEffectors | SetLevel | Accept | Advance | SetRange | ReadyGraph | EditClip | Undo | Redo | Open | Settle | CloseSlot | Ack;
+  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | Steer | SetCount | Spread | SetTravel | Select | Look | SetViews | SetEffector | FreeEffector | ResetEffectors | SetSpring | SetWind | ResetSprings | SetLevel | Accept | Advance | SetRange | ReadyGraph | EditClip | Undo | Redo | Open | Settle | CloseSlot | Ack;
 
 export type ServerMessage =
   Hello | State | Live | Stats | Progress | Failure | Changed;

@@ -129,7 +129,7 @@ int mrw_take_up(mrw_crowd *crowd, const int64_t *instances, int64_t count) {
     take_rows(&part, whole, instances);
     mrw_instance_state *state = MRW_ROWS(&part, instances, mrw_instance_state);
     for (int64_t k = 0; k < n; k++) state[k].interval = state[k].wanted = 1;
-    if (c->placed) mrw_copy(part.state[STATE_placed], part.state[STATE_place], n * 56);
+    if (c->placed) mrw_keep_transforms(&part, 0);
     int failed = mrw_control_run(&part, 0, 0.0, 1, results) < 0;
     if (!failed) {
         mrw_instance_state *old = MRW_ROWS(whole, instances, mrw_instance_state);
@@ -158,7 +158,7 @@ static int copy_state(const mrw_control *control, char **out) {
 int mrw_control_update(mrw_crowd *crowd, const double *each, double seconds) {
     mrw_control *control = &crowd->control;
     const mrw_character *c = control->character;
-    if (c->placed) mrw_keep_transforms(crowd);
+    if (c->placed) mrw_keep_transforms(control, crowd->memory_width > control->kept_at);
     double longest = seconds;
     for (int64_t n = 0; each && n < control->count; n++) longest = n == 0 || each[n] > longest ? each[n] : longest;
     char *before[STATE_LEAVES] = {0};

@@ -22,13 +22,22 @@ static void multiply(const double *a, const double *b, double *out) {
     out[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
 }
 
-/* Before an update: where those who had one are, that their next one starts from. */
-void mrw_keep_transforms(mrw_crowd *crowd) {
-    mrw_control *control = &crowd->control;
-    int interpolates = crowd->memory_width > control->kept_at;
-    for (int64_t n = 0; n < control->count; n++)
-        if (!interpolates || MRW_ROWS(control, instances, mrw_instance_state)[n].waited == 0)
-            mrw_copy(MRW_ROWS(control, placed, double) + 7 * n, MRW_ROWS(control, place, double) + 7 * n, 56);
+/* Before an update: where those who had one are, that their next one starts from. Who was moved after its poses were used was moved for
+   the next update. */
+void mrw_keep_transforms(mrw_control *control, int interpolates) {
+    for (int64_t n = 0; n < control->count; n++) {
+        mrw_instance_state *me = MRW_ROWS(control, instances, mrw_instance_state) + n;
+        if (interpolates && me->waited != 0) continue;
+        const double *was = me->ahead ? MRW_ROWS(control, shown_at, double) : MRW_ROWS(control, place, double);
+        mrw_copy(MRW_ROWS(control, placed, double) + 7 * n, was + 7 * n, 56);
+        me->ahead = 0;
+        me->cut = me->cut > 0 ? me->cut - 1 : 0;
+    }
+}
+
+/* The poses of this update are used where instances are now. */
+static void used(mrw_crowd *crowd) {
+    for (int64_t n = 0; n < crowd->control.count; n++) MRW_ROWS(&crowd->control, instances, mrw_instance_state)[n].ahead = 0;
 }
 
 /* Before poses are made: tells the programs which update it is, how model space moved, and where in it targets are. */
@@ -50,6 +59,7 @@ void mrw_refresh(mrw_crowd *crowd) {
             head[1] = (float)me->since;
             head[9] = (float)(last - down((me->clock - me->since) * MRW_TICKS + MRW_SLACK));
             head[10] = (float)(part > MRW_SLACK ? part : 0.0);
+            head[11] = me->cut == 1 ? 1.0f : 0.0f;
             for (int k = 0; k < 3; k++) moved[k] = placed[k] - place[k];
             rotate(back, moved, turned);
             for (int k = 0; k < 3; k++) head[2 + k] = (float)turned[k];
@@ -156,6 +166,7 @@ int mrw_settle(mrw_crowd *crowd) {
     if (crowd->ran || !control->programs.kept) return 0;
     if (mrw_prepare(crowd) < 0) return -1;
     if (crowd->memory_width > control->kept_at || control->character->sizes[SIZE_keeps]) {
+        used(crowd);
         if (mrw_run_program(crowd, control->programs.programs - 1, 0) < 0) return -1;
         crowd->ran = 1;
     }
@@ -164,7 +175,9 @@ int mrw_settle(mrw_crowd *crowd) {
 
 static int evaluate(mrw_crowd *crowd, unsigned wanted) {
     if ((crowd->made & wanted) == wanted) return 0;
-    if (mrw_prepare(crowd) < 0 || mrw_run_program(crowd, crowd->control.programs.programs - 1, wanted) < 0) return -1;
+    if (mrw_prepare(crowd) < 0) return -1;
+    used(crowd);
+    if (mrw_run_program(crowd, crowd->control.programs.programs - 1, wanted) < 0) return -1;
     crowd->ran = 1;
     crowd->made |= wanted;
     return 0;

@@ -164,14 +164,23 @@ int32_t mrw_set_root(mrw_crowd *crowd, const double *translation, const double *
     for (int64_t k = 0; k < n; k++) {
         int64_t i = mrw_nth(instances, k), from = each ? k : 0;
         double *place = MRW_ROWS(control, place, double) + 7 * i;
+        mrw_instance_state *me = MRW_ROWS(control, instances, mrw_instance_state) + i;
+        if (control->character->placed && crowd->ran && !me->new && !me->ahead) {
+            mrw_copy(MRW_ROWS(control, shown_at, double) + 7 * i, place, 56);
+            me->ahead = 1;
+        }
         if (translation) mrw_copy(place, translation + 3 * from, 24);
         if (rotation) {
             unit(rotation + 4 * from, turned);
             mrw_copy(place + 3, turned, 32);
         }
-        if (MRW_ROWS(control, instances, mrw_instance_state)[i].new) mrw_copy(MRW_ROWS(control, placed, double) + 7 * i, place, 56);
+        if (me->new) mrw_copy(MRW_ROWS(control, placed, double) + 7 * i, place, 56);
     }
-    if (control->character->placed) mrw_changed(crowd);
+    if (control->character->placed) {
+        int ran = crowd->ran; /* what had to be kept of this update is */
+        mrw_changed(crowd);
+        crowd->ran = ran;
+    }
     return 0;
 }
 

@@ -121,7 +121,7 @@ void mrw_changed(mrw_crowd *crowd);
 int mrw_control_update(mrw_crowd *crowd, const double *each, double seconds);
 int mrw_widen(mrw_crowd *crowd);
 void mrw_refresh(mrw_crowd *crowd);
-void mrw_keep_transforms(mrw_crowd *crowd);
+void mrw_keep_transforms(mrw_control *control, int interpolates);
 /* The instances that a caller means: a list (NULL: all), each looked at. Returns how many, or -1. */
 int64_t mrw_chosen(const mrw_crowd *crowd, const int64_t *instances, int64_t count);
 static inline int64_t mrw_nth(const int64_t *instances, int64_t k) { return instances ? instances[k] : k; }

@@ -104,6 +104,7 @@ static int64_t play_slot(mrw_crowd *crowd, int64_t slot, one_shot play, const in
         row->waiting = waiting + 1;
         row->stop = -1.0;
         if (!play.queue) row->cut = 1;
+        if (!play.queue && play.fade_in == 0) MRW_ROWS(control, instances, mrw_instance_state)[i].cut = 2;
         if (play.montage >= 0) { /* its sections follow one another as it says, again */
             int64_t sections = mrw_width(c, STATE_following), first, many = mrw_montage_info(c, play.montage, &first, 0, 0);
             const int64_t *order = (const int64_t *)(const void *)c->begin[STATE_following].data;

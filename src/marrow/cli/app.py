@@ -59,7 +59,7 @@ _COMMANDS = {
         "marrow mend hero.fbx hero.glb\nmarrow mend hero.glb mended.glb --skip facing unused-joints",
     ),
     "convert": (
-        "Convert a character to .glb, .gltf, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow.",
+        "Convert a character to .glb, .gltf, .fbx, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow.",
         "marrow convert hero.fbx hero.glb --clips-from walk.fbx run.fbx\n"
         "marrow convert hero.glb walk.bvh --clip Walk --rate 30",
     ),
@@ -98,6 +98,13 @@ _COMMANDS = {
     "view": (
         "Open the studio: see, scrub and steer a character in the browser.",
         "marrow view fox.glb\nmarrow view hero.fbx --graph hero.json\nmarrow view before.fbx --compare after.glb",
+    ),
+    "export": (
+        "Write a page that shows a character without a server: one HTML file.\n\n"
+        "It is the studio's page with everything in it: clips to scrub, the graph with its sliders, pads and triggers, "
+        "levels of detail, a crowd to try. It opens from a disk or any web space, and fetches nothing.",
+        "marrow export hero.glb -o hero.html\nmarrow export hero.glb --graph walk.json -o hero.html\n"
+        "marrow export mannequin -o mannequin.html --count 20",
     ),
     "play": (
         "Play a character: it stands, walks, runs, turns and jumps where it is steered.\n\n"

@@ -29,7 +29,8 @@ def convert(
     joints: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)] = None,
     rate: float | None = None,
     scale: float | None = None,
-    units: Literal["metres"] | None = None,
+    units: Literal["metres", "m", "cm", "mm", "in", "ft"] | None = None,
+    up: Literal["y", "z"] | None = None,
     facing: str | None = None,
     calibration: Literal["drop", "keep"] | None = None,
     axes: str | None = None,
@@ -42,7 +43,7 @@ def convert(
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> int:
-    """Convert a character to .glb, .gltf, .vrm, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow; or many into a folder.
+    """Convert a character to .glb, .gltf, .vrm, .fbx, .usda, .usdc, .usdz, .bvh, .obj, .ply, .marrow; or many to a folder.
 
     Parameters
     ----------
@@ -60,18 +61,21 @@ def convert(
     joints
         Write only the joints of these names or patterns (BVH); by default all that are bones.
     rate
-        Frames a second for motion that is baked: read from FBX, written to BVH.
+        Frames a second for motion that is baked: read from FBX, written to BVH and FBX.
     scale
         Multiply all lengths, for files whose unit is wrong.
     units
-        metres: make metres of the lengths of a BVH, whose unit is told by the size of the body.
+        metres: make metres of the lengths of a BVH, whose unit is told by the size of the body. m, cm, mm, in, ft: what an
+        .fbx is written in (default: cm).
+    up
+        The axis that is up in an .fbx (default: y).
     facing
         Turn the character, clips and all, to look along this axis: +z, -z, +x, -x.
     calibration
         Leave out a T-pose before the motion, as capture software writes it, or keep it. By default it is left out of
         files of --clips-from, and in IN it is kept with a note.
     axes
-        Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
+        Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax; for .fbx also three.js.
     compress
         Make a .glb, .gltf or .vrm smaller, for programs that know how: quantized stores vertices in fewer bits, meshopt
         packs without loss, quantized+meshopt does both, draco packs meshes its own way. What that costs is measured and
@@ -101,7 +105,7 @@ def convert(
     target = Path(last)
     options: dict[str, Any] = {
         "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences": influences, "joints": joints,
-        "rate": rate, "scale": scale, "facing": facing, "units": units, "calibration": calibration, "axes": axes,
+        "rate": rate, "scale": scale, "facing": facing, "units": units, "up": up, "calibration": calibration, "axes": axes,
         "compress": compress, "variant": variant, "split": split, "allow_outside": allow_outside,
     }  # fmt: skip
     if is_folder(sources, target, to):
@@ -162,6 +166,9 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
     from marrow.io import registry, save
 
     form = registry.for_writing(target)
+    for_file = wishes["units"] not in (None, "metres") or wishes.get("up") is not None
+    if for_file and form.name != "FBX":
+        raise UsageError("--up, and --units other than metres, are for .fbx files")
     clip, rate, joints, compress = wishes["clip"], wishes["rate"], wishes["joints"], wishes["compress"]
     character = open_character(
         source,
@@ -170,7 +177,7 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
         rate=rate,
         scale=wishes["scale"],
         facing=wishes["facing"],
-        units=wishes["units"],
+        units=wishes["units"] if wishes["units"] == "metres" else None,
         calibration=wishes["calibration"] or "drop",
         allow_outside=wishes["allow_outside"],
     )
@@ -180,9 +187,12 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
     character, surprises = without_surprises(character, source, wishes["calibration"], form.name)
     if wishes["variant"] is not None:
         character = character.with_variant(wishes["variant"])
-    if wishes["axes"] is not None:
+    if wishes["axes"] is not None and form.name != "FBX":
         character = in_world(character, wishes["axes"])
     options: dict[str, Any] = {"rate": rate, "joints": joints} if form.name == "BVH" else {}
+    if form.name == "FBX":  # the file says its axes and units, and programs heed that
+        unit = wishes["units"] if wishes["units"] != "metres" else None
+        options = {"rate": rate, "units": unit, "up": wishes.get("up"), "preset": wishes["axes"]}
     if form.name == "USD" and "name" in wishes:  # the file gets its name when it is whole
         options["textures"] = f"{Path(wishes['name']).stem}_textures"
     if compress and form.name != "glTF":

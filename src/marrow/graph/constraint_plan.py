@@ -14,7 +14,7 @@ from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.ik.joint_limits import JointLimits
 from marrow.kernels.operations.constraints import layout as kinds
 from marrow.math import affine, quaternion
-from marrow.model.constraint_order import constraint_order
+from marrow.model.constraint_order import constraint_order, refuse_itself
 from marrow.model.constraints import (
     AimAt,
     Constraint,
@@ -70,6 +70,7 @@ class ConstraintPlan:
             c.check(f"{where}[{k}]")
             for joint in (*c.moves(), *c.reads()):
                 self._joint(joint, f"{where}[{k}]")
+            refuse_itself(c, skeleton, f"{where}[{k}]")
         order = range(len(constraints)) if given_order else constraint_order(constraints, skeleton, where)
         self.order = tuple(order)
         for k in self.order:

@@ -79,6 +79,8 @@ class GraphControl(SlotControl):
         self._told: Array | None = np.zeros(0, ct.HAPPENED)
         self.kernels = ControlPass(compiled, threads)
         self._warned = False
+        self.winds: dict[int, Array] = {}
+        """Vectors of the world that were set by hand, by their numbers among `compiled.world_vectors`."""
 
     # -- time -----------------------------------------------------------------------------------------------------
     @property

@@ -18,7 +18,7 @@ from marrow.animation.resampling import pack_rows
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.evaluator import Evaluator, LevelEvaluation
-from marrow.graph.pose_program import PoseProgram
+from marrow.graph.pose_program import PoseProgram, Procedurals
 from marrow.kernels.memory import RESULTS, readonly
 from marrow.kernels.pose_layout import ROWS, padded
 from marrow.math import affine, transform
@@ -67,7 +67,9 @@ def checked_levels(levels: Any, count: int, available: int) -> Array:
 class CrowdLevels:
     """Evaluators for the levels of a character under one graph, and the instances that are shown at each."""
 
-    def __init__(self, compiled: CompiledGraph, whole: Evaluator) -> None:
+    def __init__(
+        self, compiled: CompiledGraph, whole: Evaluator, procedurals: Procedurals | None = None
+    ) -> None:
         self.character = compiled.character
         self._whole = whole
         self._evaluators = [
@@ -77,7 +79,7 @@ class CrowdLevels:
                 compiled.bank,
                 level.palette,
                 compiled.masks,
-                compiled.procedurals,
+                procedurals or compiled.procedurals,
                 joints=len(level.skeleton),
             )
             for k, level in enumerate(self.character.levels)

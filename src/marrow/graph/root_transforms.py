@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
-from marrow.kernels.operations.limbs import HEADER, TICKS
+from marrow.kernels.root_vectors import write_root_vectors
 from marrow.math import quaternion
 from marrow.math.elementary import arctan2, sincos
+from marrow.model._derived import derived
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["WorldVector", "keep_transforms", "refresh", "set_transforms", "turned_ahead"]
 
 Array = NDArray[Any]
-SLACK = 1e-4
-"""The part of a tick by which a clock may be early or late: times are sums of steps."""
 
 
 @dataclass(frozen=True)
@@ -78,42 +77,32 @@ def turned_ahead(own: Array | None, facing: ArrayLike, count: int) -> Array:
 
 
 def keep_transforms(control: GraphControl) -> None:
-    """Before an update: where those who had one are, that their next one starts from."""
+    """Before an update: where those who had one are, that their next one starts from. Who was moved after its poses were
+    used was moved for the next update."""
     state = control.state
-    if control.interpolates:
-        done = state.instances["waited"] == 0
-        state.placed[done] = state.place[done]
-    else:
-        state.placed[:] = state.place
-
-
-def ticks(clock: Array, since: Array) -> tuple[Array, Array]:
-    """The ticks of clocks in the last `since` seconds, and how much of the next has passed: none where that is too little
-    to count."""
-    now = clock * TICKS
-    last = np.floor(now + SLACK)
-    part = now - last
-    return last - np.floor((clock - since) * TICKS + SLACK), np.where(part > SLACK, part, 0.0)
+    instances, ahead = state.instances, state.instances["ahead"] != 0
+    done = instances["waited"] == 0 if control.interpolates else np.ones(len(instances), bool)
+    state.placed[done] = np.where(ahead[:, None], state.shown_at, state.place)[done]
+    instances["ahead"][done] = 0
+    instances["cut"][done] = np.maximum(instances["cut"][done] - 1, 0)
 
 
 def refresh(control: GraphControl) -> None:
     """Before poses are made: tells the programs which update it is, how model space moved, and where in it targets are."""
-    compiled, state, vectors = control.compiled, control.state, control.vectors
-    back = quaternion.conjugate(state.place[:, 3:])
-    if compiled.header >= 0:
-        header = vectors[:, compiled.header : compiled.header + HEADER]
-        header[:, 0], header[:, 1] = state.instances["stamp"], state.instances["since"]
-        header[:, 9], header[:, 10] = ticks(state.instances["clock"], state.instances["since"])
-        header[:, 2:5] = quaternion.rotate(back, state.placed[:, :3] - state.place[:, :3])
-        header[:, 5:9] = quaternion.multiply(back, state.placed[:, 3:])
-    if not compiled.world_vectors:
-        return
-    given = np.empty((control.count, len(compiled.world_vectors), 3))
-    for k, vector in enumerate(compiled.world_vectors):
-        for c, ref in enumerate(vector.refs):
-            given[:, k, c] = state.values[:, ref] if ref >= 0 else compiled.tables.constants[-1 - ref]
-        if not vector.direction:
-            given[:, k] -= state.place[:, :3]
-    turned = quaternion.rotate(back[:, None], given)
-    for k, vector in enumerate(compiled.world_vectors):
-        vectors[:, vector.column : vector.column + 3] = turned[:, k]
+    compiled, state = control.compiled, control.state
+    given: Array = derived(compiled, "world vectors", lambda: _table(compiled.world_vectors))
+    constants = compiled.tables.constants
+    if control.winds:
+        given = given.copy()
+        for k, wind in control.winds.items():
+            given[k, :3] = -1 - np.arange(len(constants), len(constants) + 3)
+            constants = np.concatenate([constants, wind])
+    write_root_vectors(
+        state.instances, state.place, state.placed, state.values, constants, given, control.vectors,
+        compiled.header,
+    )  # fmt: skip
+
+
+def _table(vectors: tuple[WorldVector, ...]) -> Array:
+    rows = [(*v.refs, v.column, int(v.direction)) for v in vectors]
+    return np.array(rows, np.int64).reshape(-1, 5)

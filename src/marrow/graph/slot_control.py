@@ -100,6 +100,7 @@ class SlotControl:
         slots["stop"] = -1.0
         if not queue:
             slots["cut"] = 1
+            self.state.instances["cut"][who[entries["fade_in"] == 0]] = 2
         self.state.slots[who, entry.index] = slots
         return taken_up
 

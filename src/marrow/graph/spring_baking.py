@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from marrow.errors import ValidationError
@@ -60,13 +62,16 @@ def bake_springs(
     (plan,) = animator.evaluation.compiled.springs.values()
     joints = [s.joint for s in plan.joints]
     frames = max(1, round(clip.duration * rate))
-    step = clip.duration / frames if clip.duration > 0 else 0.0
+    # As often as springs are stepped at least: what they hang on is known at every step then, whatever the rate.
+    fine = max(1, math.ceil(RATE / rate - 1e-9))
+    step = clip.duration / (frames * fine) if clip.duration > 0 else 0.0
     if round_again:
-        for _ in range(frames):
+        for _ in range(frames * fine):
             animator.update(step)
     turns = [animator.pose.rotation[joints]]
     for _ in range(frames if step > 0 else 0):
-        animator.update(step)
+        for _ in range(fine):
+            animator.update(step)
         turns.append(animator.pose.rotation[joints])
     rows = np.array(turns, np.float32)
     times = np.linspace(0.0, clip.duration, len(rows)).astype(np.float32)

@@ -1,26 +1,29 @@
 """`plan_springs`: joints that swing, laid out in blocks of 16 for `SPRINGS`.
 
 A joint is solved after the joint it hangs on, and after those that its colliders and its center hang on. Blocks are
-filled with joints that wait for none of the same block, those with the longest chains below them first."""
+filled with joints that wait for none of the same block, those with the longest chains below them first. A joint lies
+in the same lane as the joint it hangs on where that is in the block before: its frame need not be looked for then."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from marrow.kernels.operations.limbs import TICKS
 from marrow.kernels.operations.spring_lanes import CONSTANT_ROWS
-from marrow.kernels.operations.springs import kept_size
+from marrow.kernels.operations.spring_set import ALONG, CAPSULE, CENTERS, LIMITS, PLANE, SPHERE, kept_size
 from marrow.kernels.operations.springs_reference import SwingingJoint, TouchedCollider
 from marrow.math.elementary import sincos
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["SpringPlan", "plan_springs"]
+__all__ = ["SpringPlan", "plan_springs", "retuned"]
 
 LANES = 16
+UNLIMITED = np.pi - 1e-6
+"""Who may turn as far or further has no limit."""
 UNTOUCHED = -1e30
 """The radius of a joint that a collider does not touch."""
 SHORTEST = 1e-6
@@ -40,6 +43,34 @@ class SpringPlan:
     fields: dict[str, Any]
     kept: int
     dropped: tuple[str, ...]
+    place: dict[str, int] = field(default_factory=dict)
+    """The fields that say where things lie, in the graph it was laid out for; and where in that graph's constants it is
+    (`at`), and which of its vectors of the world the wind is (`wind`)."""
+    at: int = -1
+    wind: int = -1
+
+
+def retuned(plan: SpringPlan, joints: Sequence[SwingingJoint]) -> SpringPlan:
+    """The same plan with other settings of its joints."""
+    own = {s.joint: s for s in joints}
+    fields = plan.fields
+    lanes, radii, lists = (np.array(fields[n]) for n in ("lanes", "radii", "lists"))
+    for b, row in enumerate(fields["lane_joint"]):
+        first, count, kind = lists[b]
+        here = {lane: own[int(j)] for lane, j in enumerate(row) if j >= 0}
+        for lane, s in here.items():
+            lanes[b, :, lane] = _constants(s)
+            hits = radii[first : first + count]
+            if count:
+                hits[hits[:, lane] > UNTOUCHED, lane] = s.radius
+        lists[b, 2] = CENTERS * (kind in (CENTERS, CENTERS + LIMITS)) + LIMITS * _limited(here.values())
+    return replace(
+        plan, joints=tuple(joints), fields={**fields, "lanes": lanes, "radii": radii, "lists": lists}
+    )
+
+
+def _limited(joints: Iterable[SwingingJoint]) -> bool:
+    return any(s.limit < UNLIMITED for s in joints)
 
 
 class _Layout:
@@ -59,6 +90,12 @@ class _Layout:
                 return self.of[joint]
             joint = int(self.skeleton.parents[joint])
         return -1
+
+    def root(self, joint: int) -> int:
+        """What does not swing nor hangs on what does, above a joint that does: its number, -1 where there is nothing."""
+        while (k := self.swinging(joint)) >= 0:
+            joint = int(self.skeleton.parents[self.joints[k].joint])
+        return joint
 
     def above(self, k: int) -> int:
         return self.swinging(int(self.skeleton.parents[self.joints[k].joint]))
@@ -139,8 +176,25 @@ def _cut_circles(layout: _Layout, dropped: list[str]) -> None:
         visit(k, ())
 
 
+def _in_lanes(layout: _Layout, chosen: list[int], before: list[int]) -> list[int]:
+    """The joints of a block by their lanes (-1: none): behind what they hang on, where that is in the block before."""
+    lanes = [-1] * LANES
+    parents = layout.skeleton.parents.tolist()
+    lane_of = {layout.joints[k].joint: lane for lane, k in enumerate(before) if k >= 0}
+    rest = []
+    for k in chosen:
+        lane = lane_of.get(parents[layout.joints[k].joint], -1)
+        if lane >= 0 and lanes[lane] < 0:
+            lanes[lane] = k
+        else:
+            rest.append(k)
+    for k in rest:
+        lanes[lanes.index(-1)] = k
+    return lanes
+
+
 def _blocks(layout: _Layout) -> list[list[int]]:
-    """Joints in blocks, each after those it waits for."""
+    """Joints in blocks by their lanes (-1: none), each after those it waits for."""
     count = len(layout.joints)
     waits = [layout.waits_for(k) for k in range(count)]
     below: list[list[int]] = [[] for _ in range(count)]
@@ -156,12 +210,12 @@ def _blocks(layout: _Layout) -> list[list[int]]:
 
     left = [len(w) for w in waits]
     ready = [k for k in range(count) if not left[k]]
-    blocks = []
+    blocks: list[list[int]] = []
     while ready:
         ready.sort(key=lambda k: (-measured(k), layout.joints[k].center >= 0, k))
-        block, ready = ready[:LANES], ready[LANES:]
+        block, ready = _in_lanes(layout, ready[:LANES], blocks[-1] if blocks else []), ready[LANES:]
         blocks.append(block)
-        for k in block:
+        for k in filter(lambda k: k >= 0, block):
             for b in below[k]:
                 left[b] -= 1
                 if not left[b]:
@@ -171,7 +225,7 @@ def _blocks(layout: _Layout) -> list[list[int]]:
 
 def _packed(layout: _Layout, blocks: list[list[int]], body: int, dropped: tuple[str, ...]) -> SpringPlan:
     swing, parents = layout.joints, layout.skeleton.parents.tolist()
-    block_of = {k: b for b, block in enumerate(blocks) for k in block}
+    block_of = {k: b for b, block in enumerate(blocks) for k in block if k >= 0}
 
     def ready(joint: int) -> int:
         k = layout.swinging(joint)
@@ -190,7 +244,7 @@ def _packed(layout: _Layout, blocks: list[list[int]], body: int, dropped: tuple[
     inputs = sum(layout.swinging(j) < 0 for j in ordered)
     while body >= 0 and body not in ordered[:inputs]:
         body = parents[body]
-    order = [k for block in blocks for k in block]
+    order = [k for block in blocks for k in block if k >= 0]
     slot = {j: k for k, j in enumerate(ordered)}
     slot |= {swing[k].joint: len(ordered) + n for n, k in enumerate(order)}
     slot[-1] = -1
@@ -208,26 +262,37 @@ def _packed(layout: _Layout, blocks: list[list[int]], body: int, dropped: tuple[
         "size": _size(layout.skeleton),
         "colliders": len(colliders),
         "frame": [(j, slot[parents[j]] if parents[j] >= 0 else -1, ready(j)) for j in ordered],
-        "collider": [(slot[c.joint], int(c.plane), ready(c.joint)) for c in colliders],
+        "collider": [(slot[c.joint], _kind(c), ready(c.joint)) for c in colliders],
         "shape": [(*c.offset, *c.way, c.radius, -1.0 if c.inside else 1.0) for c in colliders],
     }
-    lanes = np.full((4, len(blocks), LANES), -1)
+    lanes = np.full((5, len(blocks), LANES), -1)
     constants = np.zeros((len(blocks), CONSTANT_ROWS, LANES))
     constants[:, 7], constants[:, 13], constants[:, 15] = 1.0, -2.0, 1.0
+    # Joints whose frames somebody else asks for.
+    asked = {parents[j] for j in ordered} | {c.joint for c in colliders} | {s.center for s in swing}
     hits: list[int] = []
     radii: list[np.ndarray[Any, Any]] = []
     lists = []
     for b, block in enumerate(blocks):
-        for lane, k in enumerate(block):
-            s = swing[k]
-            lanes[:, b, lane] = s.joint, slot[s.joint], slot[parents[s.joint]], slot[s.center]
+        own = {lane: swing[k] for lane, k in enumerate(block) if k >= 0}
+        for lane, s in own.items():
+            above = parents[s.joint]
+            if b and above >= 0 and lanes[0, b - 1, lane] == above:
+                hangs = ALONG
+            else:
+                hangs = slot[above]
+                asked.add(above)
+            lanes[:, b, lane] = s.joint, slot[s.joint], hangs, slot[s.center], slot[layout.root(s.joint)]
             constants[b, :, lane] = _constants(s)
         first = len(hits)
-        for collider, rows in _merged([swing[k] for k in block]):
+        for collider, rows in _merged(own):
             hits.append(collider)
             radii.append(rows)
-        lists.append((first, len(hits) - first, int(any(swing[k].center >= 0 for k in block))))
-    fields |= dict(zip(("lane_joint", "lane_slot", "lane_parent", "lane_center"), lanes))
+        what = CENTERS * any(s.center >= 0 for s in own.values())
+        what += LIMITS * _limited(own.values())
+        lists.append((first, len(hits) - first, what))
+    lanes[1][~np.isin(lanes[0], [j for j in asked if j >= 0])] = -1
+    fields |= dict(zip(("lane_joint", "lane_slot", "lane_parent", "lane_center", "lane_root"), lanes))
     fields |= {"lists": lists, "hits": len(hits), "hit": hits, "radii": np.array(radii), "lanes": constants}
     return SpringPlan(
         tuple(swing[k] for k in order),
@@ -236,6 +301,12 @@ def _packed(layout: _Layout, blocks: list[list[int]], body: int, dropped: tuple[
         int(kept_size(len(blocks), inputs, len(colliders))),  # type: ignore[no-untyped-call]
         dropped,
     )
+
+
+def _kind(collider: TouchedCollider) -> int:
+    if collider.plane:
+        return PLANE
+    return CAPSULE if np.abs(collider.way).max(initial=0.0) > 0 else SPHERE
 
 
 def _size(skeleton: Skeleton) -> float:
@@ -249,22 +320,22 @@ def _constants(s: SwingingJoint) -> list[float]:
     length = float(np.linalg.norm(s.tail))
     # Who may turn as far as it likes is never beyond its limit.
     sine, cosine = sincos(s.limit)
-    limit = (float(cosine), float(sine)) if s.limit < np.pi - 1e-6 else (-2.0, 0.0)
+    limit = (float(cosine), float(sine)) if s.limit < UNLIMITED else (-2.0, 0.0)
     return [
         *(s.tail / length), length, *s.rest, s.stiffness / TICKS, 1.0 - s.drag, *(s.gravity / TICKS), *limit,
         float(s.center < 0),
     ]  # fmt: skip
 
 
-def _merged(block: list[SwingingJoint]) -> list[tuple[int, np.ndarray[Any, Any]]]:
-    """The colliders of a block with the radius of each joint, each joint's in its own order."""
-    left = [list(s.hits) for s in block]
+def _merged(block: dict[int, SwingingJoint]) -> list[tuple[int, np.ndarray[Any, Any]]]:
+    """The colliders of a block, its joints by their lanes, with the radius of each joint, each joint's in its own order."""
+    left = {lane: list(s.hits) for lane, s in block.items()}
     out = []
-    while any(left):
-        heads = [hits[0] for hits in left if hits]
+    while any(left.values()):
+        heads = [hits[0] for hits in left.values() if hits]
         collider = max(sorted(set(heads)), key=heads.count)
         radii = np.full(LANES, UNTOUCHED)
-        for lane, hits in enumerate(left):
+        for lane, hits in left.items():
             if hits and hits[0] == collider:
                 radii[lane] = block[lane].radius
                 hits.pop(0)

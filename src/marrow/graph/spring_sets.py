@@ -110,6 +110,7 @@ def _chain(skeleton: Skeleton, spring: dict[str, Any], hits: tuple[int, ...]) ->
                 math.pi,
                 center,
                 hits,
+                str(spring.get("name") or skeleton.names[listed[0][0]]),
             )
         )
     return out
@@ -250,7 +251,7 @@ def chain_joints(
     return [
         SwingingJoint(
             j, tail, _rest(skeleton, j), settings["stiffness"], settings["drag"], settings["gravity"] * direction,
-            settings["radius"], settings["limit"], center, hits,
+            settings["radius"], settings["limit"], center, hits, skeleton.names[listed[0]],
         )
         for j, tail in pairs
     ]  # fmt: skip

@@ -30,6 +30,7 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
         travel=np.zeros((count, 7)),
         place=np.zeros((count, 7)),
         placed=np.zeros((count, 7)),
+        shown_at=np.zeros((count, 7)),
         leaves=np.zeros((count, len(tables.leaves)), ct.LEAF_STATE),
         groups=np.zeros((count, len(tables.groups)), ct.GROUP_STATE),
         machines=np.zeros((count, len(tables.machines)), ct.MACHINE_STATE),

@@ -102,8 +102,8 @@ def load(
 
 @told_at_the_call
 def save(character: Character, path: PathLike, **options: Any) -> None:
-    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.usdz`, `.marrow`, `.bvh`
-    (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame), `.xml` (MJCF); of a robot
+    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.fbx`, `.usda`, `.usdc`, `.usdz`, `.marrow`,
+    `.bvh` (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame), `.xml` (MJCF); of a robot
     `.csv` and `.npz` (joint angles).
 
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's

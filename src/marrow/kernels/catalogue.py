@@ -19,6 +19,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     pose_programs,
     poses,
     program_steps,
+    root_vectors,
     rotations,
     skinning,
     sums,

@@ -283,6 +283,8 @@ INSTANCE_STATE = _record(
     side=i8,  # which of the two is the older one
     stamp=i8,  # counts its updates, round and round
     since=f8,  # the seconds of its last one
+    ahead=i8,  # 1: it was moved after its poses were used, at `shown_at`: for its next update
+    cut=i8,  # 1: its pose was cut to another one in its last update, 2: it is in its next
 )
 LEAF_STATE = _record(time=f8, new=i8)
 GROUP_STATE = _record(phase=f8, run=i8, new=i8)
@@ -341,7 +343,7 @@ class CrowdState(NamedTuple):
     """What changes of N instances: `instances (N,)`, everything else `(N, count)`. `values` are the columns nodes refer to,
     `goals` what they were set to (for a trigger: the seconds it still waits), `travel (N, 7)` the motion of the root that is
     told in parts while updates are rare, `place (N, 7)` where each is in the world and `placed` where it was when poses were
-    last made, `following` for every section of a montage the one that comes next, -1 for the end."""
+    last made, `shown_at` where it was when they were used, for those who were moved since, `following` for every section of a montage the one that comes next, -1 for the end."""
 
     instances: Out[Records[INSTANCE_STATE, N]]
     values: Out[f8[N, ANY]]
@@ -349,6 +351,7 @@ class CrowdState(NamedTuple):
     travel: Out[f8[N, 7]]
     place: Out[f8[N, 7]]
     placed: Out[f8[N, 7]]
+    shown_at: Out[f8[N, 7]]
     leaves: Out[Records[LEAF_STATE, N, ANY]]
     groups: Out[Records[GROUP_STATE, N, ANY]]
     machines: Out[Records[MACHINE_STATE, N, ANY]]

@@ -15,7 +15,7 @@ from marrow.math import affine, transform
 from marrow.model import _cards, _late, _validate
 from marrow.model._asset import Asset, exchanged, freeze
 from marrow.model.clip import Clip
-from marrow.model.constraint_order import constraint_order
+from marrow.model.constraint_order import constraint_order, refuse_itself
 from marrow.model.constraints import Constraint
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
@@ -124,6 +124,7 @@ def _check_constraints(constraints: tuple[Constraint, ...], skeleton: Skeleton) 
         if not constraint.known_in(skeleton):
             names = [*constraint.moves(), *constraint.reads()]
             raise ValidationError(f"{where}: the skeleton lacks one of the joints {names}")
+        refuse_itself(constraint, skeleton, where)
     if constraints:
         constraint_order(constraints, skeleton, "Character")
 

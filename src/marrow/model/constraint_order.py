@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from marrow.errors import ValidationError
-from marrow.model.constraints import Constraint
+from marrow.model.constraints import Constraint, DriveChannel
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["circle_path", "constraint_order", "found_circle"]
+__all__ = ["circle_path", "constraint_order", "found_circle", "refuse_itself"]
+
+
+def refuse_itself(constraint: Constraint, skeleton: Skeleton, where: str) -> None:
+    """Refuses a constraint that looks at the joint it moves. A channel may drive another channel of its joint."""
+    moved = {skeleton.index(j) for j in constraint.moves()}
+    if isinstance(constraint, DriveChannel) and constraint.channel != constraint.source_channel:
+        return
+    for name in constraint.reads():
+        joint = skeleton.index(name)
+        if joint in moved:
+            raise ValidationError(
+                f"{where}: it looks at the joint that it moves, {skeleton.names[joint]!r}: name another source"
+            )
 
 
 def constraint_order(constraints: Sequence[Constraint], skeleton: Skeleton, where: str) -> list[int]:

@@ -182,8 +182,8 @@ def _constants() -> Iterator[str]:
     from marrow.graph.control_pass import MOST_TOLD
     from marrow.graph.lasting_events import JUST_NOW
     from marrow.graph.program_buffers import SECTIONS
-    from marrow.graph.root_transforms import SLACK
     from marrow.graph.slot_control import FASTEST
+    from marrow.kernels.root_vectors import SLACK
 
     whole = {
         name: value

@@ -30,6 +30,7 @@ from marrow.studio.frames import CompactGroup, pack_frame
 from marrow.studio.graphs import describe_graph
 from marrow.studio.levels import LevelPlan, SentGroup
 from marrow.studio.shown import rest_box_shown
+from marrow.studio.springs import SpringSettings
 from marrow.studio.travel import Travel
 from marrow.studio.wire import COMPACT_FROM, Wire
 
@@ -219,9 +220,9 @@ class StudioActor:
         check_character(character)
         self.character, self.slot, self.origin = character, slot, origin
         self.graph = graph
-        self._compiled: CompiledGraph | None = None
+        self.compiled: CompiledGraph | None = None
         if graph is not None:
-            self._compiled = compile_graph(graph, character)
+            self.compiled = compile_graph(graph, character)
         self.graph_info = describe_graph(graph, character.skeleton) if graph else None
         self.drawn = with_stand_in(character)
         """What pages draw: the character, or where it has no mesh a body made of its bones. The palette is the same."""
@@ -247,6 +248,8 @@ class StudioActor:
         """Seconds the graph has run since it was started."""
         self.steered = Steered()
         """What was changed since, and when."""
+        self.springs = SpringSettings()
+        """How pages have set what swings."""
         self.controller, self._wish = controller, ((0.0, 0.0), False)
         if controller is not None:
             animator = controller.animator
@@ -283,8 +286,10 @@ class StudioActor:
 
     # -- what it plays ---------------------------------------------------------------------------------------
     def _new_animator(self, count: int) -> Animator:
-        graph = self._compiled if self.mode == "graph" else None
-        return Animator(self.character, graph, count=count)
+        graph = self.compiled if self.mode == "graph" else None
+        animator = Animator(self.character, graph, count=count)
+        self.springs.put_on(animator)
+        return animator
 
     def play(self, clip: str | None, *, start: float = 0.0, seconds: float = 0.0, loop: bool = True) -> None:
         """Plays a clip from `start`, faded in for `seconds`; None shows the rest pose."""
@@ -332,6 +337,12 @@ class StudioActor:
     def playable(self) -> bool:
         """Whether it goes where it is steered."""
         return self.controller is not None and self.animator is self.controller.animator
+
+    @property
+    def wind(self) -> tuple[float, float, float]:
+        """The wind that springs feel."""
+        x, y, z = self.animator.springs.wind.tolist()
+        return x, y, z
 
     def steer(self, way: tuple[float, float], run: bool, jump: bool) -> None:
         """Where to go from now on, x and z in the world."""

@@ -55,6 +55,7 @@ def python_code(session: Session) -> str:
         lines.insert(3, f"# In the studio clips were edited ({done}): export the character to have them.")
     if session.spread and session.count > 1:
         lines.append("# In the studio each of the crowd has its own time and parameters (Spread).")
+    lines += actor.springs.code()
     if len(actor.effectors.holding):
         lines += _reaching(actor)
     else:

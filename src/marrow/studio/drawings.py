@@ -152,6 +152,7 @@ def posed_instances(picture: Picture, instances: Iterable[int], request: ViewReq
                 picture.times[who] if picture.clip is not None else np.zeros(0),
                 request.method,
                 effectors=_effectors(picture, who, joints),
+                springs=picture.actor.animator.springs.plans,
             )
         )
     return out

@@ -198,6 +198,27 @@ class ResetEffectors(Message, frozen=True, tag="reset_effectors"):
     """Lets all joints go, of all instances, but for the feet, which stay where the pose has them."""
 
 
+class SetSpring(Message, frozen=True, tag="spring"):
+    """Sets some settings of a chain that swings, or of all (no name)."""
+
+    chain: Name = ""
+    stiffness: Annotated[float, Meta(ge=0, le=1e4)] | None = None
+    drag: Annotated[float, Meta(ge=0, le=1)] | None = None
+    gravity: Annotated[float, Meta(ge=-1e4, le=1e4)] | None = None
+    radius: Annotated[float, Meta(ge=0, le=1e4)] | None = None
+    limit: Annotated[float, Meta(ge=0, le=3.1415926)] | None = None
+
+
+class SetWind(Message, frozen=True, tag="wind"):
+    """The wind that springs feel, in the world."""
+
+    wind: tuple[Finite, Finite, Finite]
+
+
+class ResetSprings(Message, frozen=True, tag="reset_springs"):
+    """Springs are as the file or the graph has them."""
+
+
 class SetLevel(Message, frozen=True, tag="level"):
     """Shows everybody at one level of detail; -1 lets each have its own."""
 
@@ -317,6 +338,9 @@ ClientMessage = (
     | SetEffector
     | FreeEffector
     | ResetEffectors
+    | SetSpring
+    | SetWind
+    | ResetSprings
     | SetLevel
     | Accept
     | Advance
@@ -349,6 +373,18 @@ class EffectorState(msgspec.Struct, frozen=True):
     places: list[tuple[int, float, float, float]]
 
 
+class SpringState(msgspec.Struct, frozen=True):
+    """A chain that swings: its name, how many joints it has, and how it is set."""
+
+    name: str
+    joints: int
+    stiffness: float
+    drag: float
+    gravity: float
+    radius: float
+    limit: float
+
+
 class State(Message, frozen=True, tag="state"):
     """What the session is set to. Sent whole when something in it changes; time as it passes is in the
     frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level`
@@ -356,7 +392,8 @@ class State(Message, frozen=True, tag="state"):
     the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would
     do, in words. `max_count`: how many of this character there may be.
     `second_clip`: what the character in slot 1 plays. `playable`: it is a controller's, and goes where `Steer` says.
-    `effectors`: the joints of the first character that are held."""
+    `effectors`: the joints of the first character that are held; `springs`: its chains that swing, `wind`: what they
+    feel."""
 
     mode: Mode
     clip: str | None
@@ -383,6 +420,8 @@ class State(Message, frozen=True, tag="state"):
     second_clip: str | None
     playable: bool
     effectors: list[EffectorState]
+    springs: list[SpringState]
+    wind: tuple[float, float, float]
 
 
 class MachineState(msgspec.Struct, frozen=True):

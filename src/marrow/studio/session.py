@@ -141,6 +141,7 @@ class Session(Steering):
         clip, time, clips = before.clip, before.time, list(before.character.clips)
         actor.spread = self.spread
         actor.effectors.go_on(before.effectors)
+        actor.springs = before.springs
         if self.mode == "graph" and actor.graph is None:
             self.mode = "clip"
         if self.mode == "graph":
@@ -264,6 +265,8 @@ class Session(Steering):
                 self._set_range(start, end)
             case p.SetEffector() | p.FreeEffector() | p.ResetEffectors():
                 main.effectors.apply(message)
+            case p.SetSpring() | p.SetWind() | p.ResetSprings():
+                main.springs.apply(message, main.animator)
             case p.SetTravel(on):
                 self.travel = on
                 for actor in self.actors.values():
@@ -488,6 +491,8 @@ class Session(Steering):
             second_clip=self.actors[1].clip if 1 in self.actors else None,
             playable=main is not None and main.playable,
             effectors=main.effectors.state() if main is not None else [],
+            springs=main.springs.state(main.animator) if main is not None else [],
+            wind=main.wind if main is not None else (0.0, 0.0, 0.0),
         )
 
     def live(self) -> p.Live | None:

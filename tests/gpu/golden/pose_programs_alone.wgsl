@@ -179,7 +179,7 @@ fn sound_chain(n: i32, at: i32) -> bool {
   if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], 9)) {
     return false;
   }
-  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 11)) {
+  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 12)) {
     return false;
   }
   let t1 = program[batch.ints + c_1 + 1];
@@ -265,7 +265,7 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], leg_memory(c_1, c_2))) {
     return false;
   }
-  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 11)) {
+  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 12)) {
     return false;
   }
   if (program[batch.ints + c_1 + 7] >= batch.joints) {
@@ -363,9 +363,9 @@ fn within(springs_1: i32, springs_2: i32) -> bool {
   }
   let t1 = program[batch.ints + springs_1 + 5];
   for (var k = 0; k < t1; k++) {
-    j = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 12];
-    p = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 13];
-    b = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 14];
+    j = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 12];
+    p = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 13];
+    b = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + k * 3 + 14];
     if (j < 0 || j >= batch.joints || p >= slots || b < 0) {
       return false;
     }
@@ -376,7 +376,7 @@ fn within(springs_1: i32, springs_2: i32) -> bool {
   let t2 = program[batch.ints + springs_1 + 2];
   for (var t3 = 0; t3 < t2; t3++) {
     b = t3;
-    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 12] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 13] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 12] + program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 13] > program[batch.ints + springs_1 + 7]) {
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 12] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 13] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 12] + program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 3 + 13] > program[batch.ints + springs_1 + 7]) {
       return false;
     }
     for (var lane_ = 0; lane_ < 16; lane_++) {
@@ -385,21 +385,24 @@ fn within(springs_1: i32, springs_2: i32) -> bool {
       p = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 12];
       let c = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 12];
       let own = program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 12];
-      if (j >= batch.joints || p >= slots || c >= slots || own >= slots || (j >= 0 && own < 0) || at < 0) {
+      if (j >= batch.joints || p >= slots || c >= slots || own >= slots || at < 0) {
+        return false;
+      }
+      if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + b * 16 + lane_ + 12] >= program[batch.ints + springs_1 + 4] || p < -2 || (b == 0 && p == -2)) {
         return false;
       }
     }
   }
   let t4 = program[batch.ints + springs_1 + 6];
   for (var k = 0; k < t4; k++) {
-    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + k * 3 + 12] >= slots || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + k * 3 + 14] < 0) {
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + k * 3 + 12] >= slots || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + k * 3 + 14] < 0) {
       return false;
     }
   }
   var sound = true;
   let t5 = program[batch.ints + springs_1 + 7];
   for (var k = 0; k < t5; k++) {
-    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + program[batch.ints + springs_1 + 6] * 3 + k + 12] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + program[batch.ints + springs_1 + 6] * 3 + k + 12] >= program[batch.ints + springs_1 + 6]) {
+    if (program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + program[batch.ints + springs_1 + 6] * 3 + k + 12] < 0 || program[batch.ints + springs_1 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 16 + program[batch.ints + springs_1 + 2] * 3 + program[batch.ints + springs_1 + 5] * 3 + program[batch.ints + springs_1 + 6] * 3 + k + 12] >= program[batch.ints + springs_1 + 6]) {
       sound = false;
     }
   }
@@ -415,7 +418,7 @@ fn sound_springs(n: i32, at: i32) -> bool {
   if (f < 0 || f + 1 > batch.floats_count) {
     return false;
   }
-  if (at + 12 + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 5] + 3 * program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
+  if (at + 12 + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 16 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 2] + 3 * program[batch.ints + c_1 + 5] + 3 * program[batch.ints + c_1 + 6] + program[batch.ints + c_1 + 7] > batch.ints_count) {
     return false;
   }
   if (f + 1 + 256 * program[batch.ints + c_1 + 2] + 8 * program[batch.ints + c_1 + 6] + 16 * program[batch.ints + c_1 + 7] > batch.floats_count) {
@@ -424,7 +427,7 @@ fn sound_springs(n: i32, at: i32) -> bool {
   if (!has_memory(n, program[batch.ints + c_1 + 9], set_memory(c_1, c_2))) {
     return false;
   }
-  if (!has_vectors(n, program[batch.ints + c_1 + 10], 11)) {
+  if (!has_vectors(n, program[batch.ints + c_1 + 10], 12)) {
     return false;
   }
   if (!has_vectors(n, program[batch.ints + c_1 + 11], 12)) {
@@ -513,7 +516,7 @@ fn sound_constraint_set(n: i32, at: i32) -> bool {
   if (program[batch.ints + c_1 + 8] >= 0 && !has_memory(n, program[batch.ints + c_1 + 8], follow_numbers(c_1, c_2))) {
     return false;
   }
-  if (limbs_limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 9], 11)) {
+  if (limbs_limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 9], 12)) {
     return false;
   }
   let t1 = program[batch.ints + c_1 + 1];

@@ -14,6 +14,7 @@ from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.graph.animator.evaluation import Evaluation
 from marrow.graph.animator.instances import Instances
+from marrow.graph.animator.live_springs import LiveSprings, carry_tuning
 from marrow.graph.animator.montages import Montages
 from marrow.graph.animator.overrides import Overrides
 from marrow.graph.animator.parameters import Parameters
@@ -234,6 +235,11 @@ class Animator:
     def speed(self, speed: float | ArrayLike) -> None:
         self._runtime.store.speed = checked_speed(speed, self._runtime.batch or (1,))
 
+    @property
+    def springs(self) -> LiveSprings:
+        """The chains that swing, by name, and their settings, which may be changed while it runs."""
+        return LiveSprings(self._runtime)
+
     # -- playback by hand -----------------------------------------------------------------------------------------
     @told_at_the_call
     @exclusive()
@@ -443,6 +449,7 @@ class Animator:
         copied = twin._runtime
         if not runtime.has_graph and control.compiled is not copied.control.compiled:
             play_with(copied, control.compiled)
+        carry_tuning(copied, runtime.tuned, control.winds)
         copied.control.restore(control.snapshot())
         copied.changed()
         return twin

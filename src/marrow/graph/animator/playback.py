@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.animator.live_springs import carry_tuning
 from marrow.graph.animator.runtime import AnimatorRuntime
 from marrow.graph.animator.thread_guard import exclusive
 from marrow.graph.compiled import CompiledGraph
@@ -106,8 +107,9 @@ def override_joint(runtime: AnimatorRuntime, joint: str, mode: str | None, space
 
 def play_with(runtime: AnimatorRuntime, compiled: CompiledGraph) -> None:
     """Goes on with another graph of playback by hand: its slots are the same, and all they hold."""
-    old = runtime.control
+    old, tuned = runtime.control, runtime.tuned
     runtime.replace_graph(compiled, None, None, 0.0)
+    carry_tuning(runtime, tuned, old.winds)
     control, size = runtime.control, runtime.control.pose_size
     for name, slot in compiled.slots.items():
         k, before = slot.index, old.compiled.slots[name].index

@@ -81,19 +81,30 @@ class RootTransforms:
     ) -> None:
         """Puts instances somewhere in the world: `translation (3,)` or `(n, 3)`, `rotation (4,)` or `(n, 4)`, or `facing
         (3,)` or `(n, 3)`, a level direction to look along, whichever way the file has turned it; what is left out stays.
-        Set after an update and before its poses are used, it is where these poses are; feet that are locked know that the
-        character has moved. Before the first update it is where the character begins."""
+        Set after an update and before its poses are used, it is where these poses are; set after they were used, where
+        those of the next update are: feet and springs know that the character has moved. Before the first update it is
+        where the character begins."""
         runtime = self._runtime
         control, rows = runtime.control, runtime.chosen(instances)
         if facing is not None:
             if rotation is not None:
                 raise ValidationError("root.set: rotation and facing: one of them")
             rotation = turned_ahead(runtime.character.facing, facing, len(rows))
+        before = control.state.place[rows]
         control.state.place[rows] = set_transforms(control.state.place, translation, rotation, rows)
         fresh = rows[control.state.instances["new"][rows] != 0]
         control.state.placed[fresh] = control.state.place[fresh]
         if control.compiled.placed:
+            ran = runtime.outputs.get("ran")
+            if ran:
+                state = control.state
+                now = state.instances["ahead"][rows] == 0
+                state.shown_at[rows[now]] = before[now]
+                state.instances["ahead"][rows] = 1
+                state.instances["ahead"][fresh] = 0
             runtime.changed()
+            if ran:  # what had to be kept of this update is
+                runtime.outputs["ran"] = True
 
     def __repr__(self) -> str:
         return f"RootTransforms(translation {self.translation.tolist()})"

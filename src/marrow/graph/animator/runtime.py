@@ -21,8 +21,9 @@ from marrow.graph.handover import begin_handover
 from marrow.graph.instance_fields import matching
 from marrow.graph.instance_store import InstanceStore
 from marrow.graph.levels import CrowdLevels
-from marrow.graph.pose_program import PoseEvaluator, PoseProgram
+from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals
 from marrow.graph.pose_sources import bound_sources, keep_roots
+from marrow.graph.spring_plan import SpringPlan
 from marrow.graph.state import carry_over
 from marrow.kernels.memory import RESULTS
 from marrow.model._asset import freeze
@@ -55,7 +56,8 @@ class AnimatorRuntime:
 
     __slots__ = (
         "__weakref__", "asked", "batch", "character", "control", "evaluator", "functions", "has_graph",
-        "idle", "levels", "outputs", "quick", "sources", "springs", "threads", "version", "wants_matrices",
+        "idle", "levels", "outputs", "procedurals", "quick", "sources", "springs", "threads", "tuned",
+        "version", "wants_matrices",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +74,10 @@ class AnimatorRuntime:
         springs: bool,
     ) -> None:
         self.character, self.threads, self.has_graph = character, threads, has_graph
+        self.procedurals: Procedurals | None = None
+        """The constants of its programs, where they are not those of the graph."""
+        self.tuned: dict[str, SpringPlan] = {}
+        """Springs whose settings were changed, by the paths of their nodes."""
         self.springs = springs
         """Whether springs of the character's file swing in graphs that say nothing of springs."""
         self.batch: tuple[int, ...] = () if count is None else (count,)
@@ -244,6 +250,7 @@ class AnimatorRuntime:
             control.memory[:, here : here + size] = old.memory[:, there : there + size]
         control.set_interval(old.state.instances["wanted"])
         self.functions, self.control, self.levels, self.quick = bound_functions, control, None, None
+        self.procedurals, self.tuned = None, {}
         self.sources = bound_to
         self.evaluator = self.evaluator.again(
             compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
@@ -283,6 +290,15 @@ class AnimatorRuntime:
         self.evaluator, self.levels, self.quick = evaluator, None, None  # type: ignore[assignment]
         self.drop_poses()
 
+    def tune(self, procedurals: Procedurals) -> None:
+        """Goes on with other constants of the same graph."""
+        compiled = self.control.compiled
+        self.evaluator = self.evaluator.again(
+            compiled.bank, self.character.palette, compiled.masks, procedurals
+        )
+        self.procedurals, self.levels, self.quick = procedurals, None, None
+        self.drop_poses(also=())
+
     def run_program(self, program: PoseProgram, **outputs: Array) -> None:
         """Evaluates a program of all instances, whole."""
         control = self.control
@@ -293,6 +309,7 @@ class AnimatorRuntime:
     def run(self, **outputs: Array) -> None:
         """Evaluates the poses of this moment, each instance at its level of detail."""
         self.prepare()
+        self.control.state.instances["ahead"] = 0
         if self.control.store.levels is None:
             self.run_program(self.control.program, **outputs)
         else:
@@ -321,7 +338,7 @@ class AnimatorRuntime:
     def crowd_levels(self) -> CrowdLevels:
         """What evaluates levels of detail."""
         if self.levels is None:
-            self.levels = CrowdLevels(self.control.compiled, self.evaluator)
+            self.levels = CrowdLevels(self.control.compiled, self.evaluator, self.procedurals)
         return self.levels
 
     def show_at(self, values: Array) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
@@ -15,7 +16,7 @@ from marrow.graph.spring_plan import plan_springs
 from marrow.graph.spring_sets import SpringSet, chain_joints, collider_of, own_springs
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
-from marrow.kernels.operations.springs import SPRING_SET
+from marrow.kernels.operations.spring_set import SPRING_SET
 from marrow.model._asset import Replaceable
 
 if TYPE_CHECKING:
@@ -125,8 +126,9 @@ class Springs(Node, frozen=True):
         vectors = [*axes, c.builder.vector(self.wind, f"{path}.wind")]
         memory, header = c.keep_state(plan.kept), c.header()
         target_space(c, "world", path, *((v, True) for v in vectors))
-        index = c.constants(SPRING_SET, memory=memory, header=header, vectors=c.vectors, **plan.fields)
-        c.springs[path] = plan
+        place = {"memory": memory, "header": header, "vectors": c.vectors}
+        index = c.constants(SPRING_SET, **place, **plan.fields)
+        c.springs[path] = replace(plan, place=place, at=index, wind=len(c.world_vectors) - 1)
         return compile_procedural(
             c,
             at,

@@ -1,4 +1,5 @@
-"""FBX, binary and ASCII, through the `ufbx` package in a process of its own (`marrow.io.reader_process`).
+"""FBX: binary and ASCII in, through the `ufbx` package in a process of its own (`marrow.io.reader_process`); binary out,
+by `marrow.io.fbx.writing`.
 
 The native code runs in the reader's process (`child_process` and the `*_walk` modules), which hands the scene over as plain
 data (`plain_scene`). What it means is worked out here (`convert`), and files beside it are opened here, by the rules of
@@ -6,6 +7,8 @@ data (`plain_scene`). What it means is worked out here (`convert`), and files be
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 
@@ -24,7 +27,7 @@ from marrow.io.source import LoadOptions, Source
 from marrow.model import Character
 from marrow.report import Report, ReportBuilder
 
-__all__ = ["read"]
+__all__ = ["read", "write"]
 
 READER = Reader("FBX", "marrow.io.fbx.child_process", "ufbx", "", library="ufbx")
 # What the scene of a file of any size may take as plain data, and what each of its bytes adds.
@@ -50,6 +53,23 @@ def read(source: Source, options: LoadOptions) -> Character:
         raise FormatError(
             f"does not fit together: {type(error).__name__}: {error}", path=source.path
         ) from error
+
+
+def write(
+    character: Character,
+    path: Path,
+    *,
+    units: str | None = None,
+    up: str | None = None,
+    preset: str | None = None,
+    textures: str = "embed",
+    rate: float | None = None,
+) -> None:
+    """Writes binary FBX, see `marrow.io.fbx.writing.writer`."""
+    # Reading is common and saving rare: the writer is imported when it is first needed.
+    from marrow.io.fbx.writing.writer import write as save
+
+    save(character, path, units=units, up=up, preset=preset, textures=textures, rate=rate)
 
 
 def _read(source: Source, options: LoadOptions) -> Character:

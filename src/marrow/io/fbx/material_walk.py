@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from marrow.io.fbx.blocks import Blocks
+from marrow.io.fbx.keyed_properties import NOTE
 from marrow.io.fbx.ufbx_binding import elements, hold, number
 
 __all__ = ["MaterialWalk"]
@@ -46,7 +47,19 @@ class MaterialWalk:
                 "fbx": self._slots(hold(material.fbx), _FBX),
                 "double_sided": bool(hold(hold(material.features).double_sided).enabled),
             }
+            self._noted(material, self.materials[known])
         return known
+
+    def _noted(self, material: Any, found: dict[str, Any]) -> None:
+        """What marrow noted beside a material (`material_notes`), and its textures by the properties they are put to."""
+        prop = hold(hold(hold(material.props).find_prop)(NOTE))
+        note = "" if prop is None else str(hold(prop.value_str))
+        if note:
+            found["note"] = note
+            found["by_property"] = {
+                str(hold(one.material_prop)): self._texture(hold(one.texture))
+                for one in elements(material.textures)
+            }
 
     def _slots(self, maps: Any, names: tuple[str, ...]) -> dict[str, Any]:
         """Value and texture of each slot that has one: `(value or None, texture or -1, whether it is enabled)`."""

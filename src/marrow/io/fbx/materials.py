@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from marrow.io.fbx.material_notes import SLOTS, apply_note
 from marrow.io.fbx.plain_scene import PlainMaterial, PlainScene, PlainTexture, Slot
 from marrow.io.images import media_type
 from marrow.model import Image, Material, Texture
@@ -51,6 +52,10 @@ class FbxMaterials:
 
     def _converted(self, material: PlainMaterial) -> tuple[Material, tuple[float, float] | None]:
         """The material, and its metalness and roughness should its texture be missing."""
+        if material.note:
+            noted = self._noted(material)
+            if noted is not None:
+                return noted, None
         pbr, fbx = _Slots(material.pbr), _Slots(material.fbx)
         place = f"material {material.name!r}"
         factor = _number(pbr.base_factor, 1.0)
@@ -95,6 +100,17 @@ class FbxMaterials:
             double_sided=material.double_sided,
         )
         return made, None if rough is None and metal is None else (metalness, roughness)
+
+    def _noted(self, material: PlainMaterial) -> Material | None:
+        """A material that marrow wrote, as it was."""
+        place = f"material {material.name!r}"
+        found = {}
+        for slot, properties in SLOTS.items():
+            at = material.by_property.get(properties[0], -1)
+            texture = self._texture((None, at, True), place) if at >= 0 else None
+            if texture is not None:
+                found[slot] = texture
+        return apply_note(Material(material.name), material.note, found)
 
     def _with_metallic_roughness(self, rough: Texture | None, metal: Texture | None) -> Texture | None:
         """glTF keeps roughness and metalness in one image."""

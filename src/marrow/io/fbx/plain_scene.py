@@ -132,10 +132,14 @@ class PlainMesh(msgspec.Struct):
 
 
 class PlainMaterial(msgspec.Struct):
+    """A material. One that marrow wrote has a note, and its textures `by_property`."""
+
     name: str
     pbr: dict[str, Slot]
     fbx: dict[str, Slot]
     double_sided: bool
+    note: str = ""
+    by_property: dict[str, int] = {}
 
 
 class PlainTexture(msgspec.Struct):

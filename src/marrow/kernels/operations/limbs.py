@@ -3,10 +3,10 @@
 They work on the pose row on top of the stack; what they need of model space they compute along the chain of ancestors.
 
 What an operation keeps from one update to the next is written anew whenever a program runs, from what was kept the update
-before: so programs may run any number of times per update. The *header* of an instance, eleven numbers of its vectors, says
+before: so programs may run any number of times per update. The *header* of an instance, twelve numbers of its vectors, says
 which update it is (a number that goes round), the seconds since the one before, what leads from the model space of then to
-that of now (translation, rotation), and of the ticks of its clock (`TICKS` a second) how many came since the update before and
-how much of the next has passed.
+that of now (translation, rotation), of the ticks of its clock (`TICKS` a second) how many came since the update before and
+how much of the next has passed, and whether its pose was cut to another one: what swings then goes along.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ __all__ = [
     "solve_limb",
 ]  # fmt: skip
 
-HEADER = 11
+HEADER = 12
 """The numbers of an instance's header."""
 TICKS = 60.0
 """Ticks of an instance's clock in a second: steps of what has to be the same at any frame rate."""

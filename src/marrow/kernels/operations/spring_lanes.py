@@ -12,9 +12,9 @@ from typing import Any
 from marrow.kernels.language.lanes import block
 
 __all__ = [
-    "CONSTANT_ROWS", "LOCAL", "OWN", "PARENT", "SCALE", "STATE_ROWS", "WORLD",
-    "begin", "begin_centered", "collide", "collide_plane", "finish", "keep", "keep_centered", "move_tails", "settle",
-    "settle_centered",
+    "CONSTANT_ROWS", "LOCAL", "OWN", "PARENT", "STATE_ROWS",
+    "begin", "begin_centered", "collide", "collide_plane", "collide_sphere", "finish", "finish_limited", "keep",
+    "keep_centered", "move_tails", "settle", "settle_centered",
 ]  # fmt: skip
 
 AXIS, LENGTH, REST, STIFFNESS, INERTIA, GRAVITY, COSINE, SINE, FREE = 0, 3, 4, 8, 9, 10, 13, 14, 15
@@ -23,14 +23,15 @@ CONSTANT_ROWS = 16
 left after one, the gravity of one (in the world), cosine and sine of the most it turns, and whether it swings in the world (1)
 or in the frame of a center (0)."""
 STATE_ROWS = 6
-"""What a joint keeps: where its tail is, and where that was a step before."""
+"""What a joint keeps: where its tail is, and how that came there from where it was a step before."""
 
 # Scratch before a step: the frame of the parent; the joint's translation and scale.
 PARENT, OWN = 0, 8
-# In a step: where the joint is and how far its tail; which way that points and how the joint is turned, both at rest; its tail.
-HEAD, REACH, AIM, BASE, TAIL = 0, 3, 4, 7, 11
-# After it: the frame of the joint without its place (`HEAD`) and its scale; its local rotation.
-WORLD, LOCAL, SCALE = 3, 7, 14
+# In a step: where the joint is, how it is turned at rest, its scale; which way its tail points at rest and how far that is; what leads from
+# the joint to its tail: from there, since places are less exact the further they are from where they are counted from.
+HEAD, BASE, SCALE, AIM, REACH, WAY = 0, 3, 7, 8, 11, 12
+# After it: the frame of the joint is where that of a parent is expected; behind it its local rotation.
+WORLD, LOCAL = 3, 8
 
 
 def _rows(e: Any, array: Any, at: Any, first: int, count: int) -> list[Any]:
@@ -76,19 +77,17 @@ def _stand(e: Any, g: Any, at: Any, floats: Any, k: Any) -> tuple[list[Any], Any
     reach = scale * e.load(floats, e.at(k, 16 * LENGTH))
     base = e.multiply_quaternions(parent[3:7], rest)
     aim = _turned(e, base, axis)
-    _put(e, g, at, HEAD, [*head, reach, *aim, *base])
-    _put(e, g, at, SCALE, [scale])
+    _put(e, g, at, HEAD, [*head, *base, scale, *aim, reach])
     return head, reach, aim, base
 
 
-def _pinned(e: Any, head: list[Any], reach: Any, way: list[Any], aim: list[Any]) -> list[Any]:
-    """The tail that lies in the direction `way`; as at rest where that is none or not finite."""
+def _pinned(e: Any, reach: Any, way: list[Any], aim: list[Any]) -> list[Any]:
+    """As far as a tail is, in the direction `way`; as at rest where that is none or not finite."""
     squared = e.dot(way, way)
     # NaN and infinity are not below anything.
     good, some = squared.compare("<", 1e30), squared.compare(">", 0.0)
     size = reach / e.sqrt(e.select(good, e.select(some, squared, e.splat(1.0)), e.splat(1.0)))
-    way = [e.select(good, e.select(some, w * size, a * reach), a * reach) for w, a in zip(way, aim)]
-    return [h + w for h, w in zip(head, way)]
+    return [e.select(good, e.select(some, w * size, a * reach), a * reach) for w, a in zip(way, aim)]
 
 
 def emit_settle(
@@ -101,8 +100,8 @@ def emit_settle(
     rest = _rows(e, floats, k, REST, 4)
     _put(e, g, i, WORLD, base)
     _put(e, g, i, LOCAL, rest)
-    tail = _chosen(e, centered, centers, c, floats, k, tail)
-    _put(e, kept, s, 0, [*tail, *tail])
+    tail, zero = _chosen(e, centered, centers, c, floats, k, tail), e.splat(0.0)
+    _put(e, kept, s, 0, [*tail, zero, zero, zero])
 
 
 def _chosen(e: Any, centered: bool, centers: Any, c: Any, floats: Any, k: Any, tail: list[Any]) -> list[Any]:
@@ -120,78 +119,88 @@ def emit_begin(
     as far from their joints as they are. From `v` on the vectors have the axes of the world and the wind, in model space."""
     c, k, s = e.plus(c, i), e.plus(k, i), e.plus(s, i)
     head, reach, aim, _ = _stand(e, g, i, floats, k)
-    now, before = _rows(e, kept, s, 0, 3), _rows(e, kept, s, 3, 3)
+    now, went = _rows(e, kept, s, 0, 3), _rows(e, kept, s, 3, 3)
     left, stiffness = e.load(floats, e.at(k, 16 * INERTIA)), e.load(floats, e.at(k, 16 * STIFFNESS))
     gravity, world = _rows(e, floats, k, GRAVITY, 3), _numbers(e, vectors, v, 12)
     part, seconds = e.splat(part), e.splat(h)
-    tail = [e.fma(part * left, n - b, n) for n, b in zip(now, before)]
+    # From the joint at once: what is near it is exact.
+    way = [e.fma(part * left, w, n - p) for n, w, p in zip(now, went, head)]
     if centered:
-        outer, free = _in_space(e, _rows(e, centers, c, 0, 8), tail), e.load(floats, e.at(k, 16 * FREE))
-        tail = [e.select(free.compare(">", 0.0), t, o) for t, o in zip(tail, outer)]
+        inner = [e.fma(part * left, w, n) for n, w in zip(now, went)]
+        outer, free = _in_space(e, _rows(e, centers, c, 0, 8), inner), e.load(floats, e.at(k, 16 * FREE))
+        way = [e.select(free.compare(">", 0.0), w, o - p) for w, o, p in zip(way, outer, head)]
     for a in range(3):
         force = e.dot(gravity, [world[3 * b + a] for b in range(3)], world[9 + a] * seconds)
-        tail[a] = e.fma(part, e.fma(stiffness, aim[a], force), tail[a])
-    _put(e, g, i, TAIL, _pinned(e, head, reach, [t - p for t, p in zip(tail, head)], aim))
+        way[a] = e.fma(part, e.fma(stiffness, aim[a], force), way[a])
+    _put(e, g, i, WAY, _pinned(e, reach, way, aim))
 
 
-def _pushed(e: Any, g: Any, at: Any, tail: list[Any], out: list[Any], hit: Any) -> None:
-    """Puts down tails that were hit and moved to `out`, as far from their joints as before."""
-    head, reach = _rows(e, g, at, HEAD, 3), e.load(g, e.at(at, 16 * REACH))
-    way = [o - h for o, h in zip(out, head)]
-    size = reach / e.sqrt(e.dot(way, way))
-    _put(e, g, at, TAIL, [e.select(hit, e.fma(size, w, h), t) for w, h, t in zip(way, head, tail)])
+def _pushed(e: Any, g: Any, at: Any, way: list[Any], out: list[Any], hit: Any) -> None:
+    """Puts down ways to tails: of those that were hit `out`, as long as before."""
+    size = e.load(g, e.at(at, 16 * REACH)) / e.sqrt(e.dot(out, out))
+    _put(e, g, at, WAY, [e.select(hit, o * size, w) for o, w in zip(out, way)])
 
 
-def emit_collide(e: Any, i: Any, g: Any, kept: Any, c: Any, floats: Any, f: Any, m: Any) -> None:
-    """Out of a sphere or capsule at `c` (its place, the way to its other end, one over the square of that or 0), or back into it: `f` has
-    its radius and side; `m` the radius of each joint, far below zero where the collider is none of its own."""
-    tail, here, way = _rows(e, g, i, TAIL, 3), _numbers(e, kept, c, 3), _numbers(e, kept, e.at(c, 3), 3)
+def emit_collide(long: bool, e: Any, i: Any, g: Any, kept: Any, c: Any, floats: Any, f: Any, m: Any) -> None:
+    """Out of a sphere or capsule (`long`) at `c` (its place, the way to its other end, one over the square of that or 0), or back into
+    it: `f` has its radius and side; `m` the radius of each joint, far below zero where the collider is none of its own."""
+    head, way, here = _rows(e, g, i, HEAD, 3), _rows(e, g, i, WAY, 3), _numbers(e, kept, c, 3)
     radius, side = _numbers(e, floats, f, 2)
-    away = [t - p for t, p in zip(tail, here)]
-    share = e.dot(way, away) * e.broadcast(kept, e.at(c, 6))
-    share = e.select(share.compare(">", 0.0), share, e.splat(0.0))
-    share = e.select(share.compare("<", 1.0), share, e.splat(1.0))
-    away = [e.fnma(share, w, a) for w, a in zip(way, away)]
+    away = [(h - p) + w for h, p, w in zip(head, here, way)]
+    if long:
+        along = _numbers(e, kept, e.at(c, 3), 3)
+        share = e.dot(along, away) * e.broadcast(kept, e.at(c, 6))
+        share = e.select(share.compare(">", 0.0), share, e.splat(0.0))
+        share = e.select(share.compare("<", 1.0), share, e.splat(1.0))
+        away = [e.fnma(share, s, a) for s, a in zip(along, away)]
     squared = e.dot(away, away)
     distance = e.sqrt(squared)
     depth = side * (distance - radius) - e.load(floats, e.plus(m, i))
     push = (depth * side) / distance
-    out = [e.fnma(push, a, t) for a, t in zip(away, tail)]
+    out = [e.fnma(push, a, w) for a, w in zip(away, way)]
     # In its very middle there is no way out.
     hit = e.select(squared.compare(">", 0.0), depth, e.splat(0.0)).compare("<", 0.0)
-    _pushed(e, g, i, tail, out, hit)
+    _pushed(e, g, i, way, out, hit)
 
 
 def emit_collide_plane(e: Any, i: Any, g: Any, kept: Any, c: Any, floats: Any, m: Any) -> None:
     """Out of the half space below a plane at `c` (a place on it, its normal)."""
-    tail, here, normal = _rows(e, g, i, TAIL, 3), _numbers(e, kept, c, 3), _numbers(e, kept, e.at(c, 3), 3)
-    depth = e.dot([t - p for t, p in zip(tail, here)], normal) - e.load(floats, e.plus(m, i))
-    out = [e.fnma(depth, n, t) for n, t in zip(normal, tail)]
-    _pushed(e, g, i, tail, out, depth.compare("<", 0.0))
+    head, way = _rows(e, g, i, HEAD, 3), _rows(e, g, i, WAY, 3)
+    here, normal = _numbers(e, kept, c, 3), _numbers(e, kept, e.at(c, 3), 3)
+    away = [(h - p) + w for h, p, w in zip(head, here, way)]
+    depth = e.dot(away, normal) - e.load(floats, e.plus(m, i))
+    out = [e.fnma(depth, n, w) for n, w in zip(normal, way)]
+    _pushed(e, g, i, way, out, depth.compare("<", 0.0))
 
 
-def emit_finish(e: Any, i: Any, g: Any, floats: Any, k: Any) -> None:
-    """No further from where they are at rest than joints may turn; the shortest turns that bring tails there."""
+def emit_finish(limited: bool, e: Any, i: Any, g: Any, floats: Any, k: Any) -> None:
+    """No further from where they are at rest than joints may turn, where some are `limited`; the shortest turns that bring tails there."""
     k = e.plus(k, i)
-    head, reach, aim = _rows(e, g, i, HEAD, 3), e.load(g, e.at(i, 16 * REACH)), _rows(e, g, i, AIM, 3)
-    base, tail = _rows(e, g, i, BASE, 4), _rows(e, g, i, TAIL, 3)
-    cosine, sine = e.load(floats, e.at(k, 16 * COSINE)), e.load(floats, e.at(k, 16 * SINE))
-    way = e.unit([t - h for t, h in zip(tail, head)])
-    near = e.dot(way, aim)
-    aside = e.unit([e.fnma(near, a, w) for w, a in zip(way, aim)])
-    over = near.compare("<", cosine)
-    way = [e.select(over, e.fma(sine, s, cosine * a), w) for s, a, w in zip(aside, aim, way)]
-    _put(e, g, i, TAIL, [e.select(over, e.fma(reach, w, h), t) for w, h, t in zip(way, head, tail)])
+    base, way, reach = _rows(e, g, i, BASE, 4), _rows(e, g, i, WAY, 3), e.load(g, e.at(i, 16 * REACH))
+    length = e.select(reach.compare("<", 0.0), -reach, reach)
+    size = e.select(length.compare("==", 0.0), e.splat(0.0), 1.0 / length)
+    way = [w * size for w in way]
+    if limited:
+        aim, cosine, sine = _rows(e, g, i, AIM, 3), *_rows(e, floats, k, COSINE, 2)
+        near = e.dot(way, aim)
+        aside = e.unit([e.fnma(near, a, w) for w, a in zip(way, aim)])
+        over = near.compare("<", cosine)
+        way = [e.select(over, e.fma(sine, s, cosine * a), w) for s, a, w in zip(aside, aim, way)]
+        _put(e, g, i, WAY, [e.select(over, reach * w, v) for w, v in zip(way, _rows(e, g, i, WAY, 3))])
     # In the frame that the joint has at rest.
     axis, rest = _rows(e, floats, k, AXIS, 3), _rows(e, floats, k, REST, 4)
     way = _turned(e, [-base[0], -base[1], -base[2], base[3]], way)
-    turn = [*e.cross(axis, way), e.dot(axis, way) + 1.0]
+    # Their sum says how far from straight back they are, more exactly than the cosine does.
+    both = [a + w for a, w in zip(axis, way)]
+    squared = e.dot(both, both)
+    turn = [*e.cross(axis, both), 0.5 * squared]
     # Straight back: about any axis across.
-    back = turn[3].compare("<", 1e-6)
+    back = squared.compare("<", 1e-12)
     flat = (axis[2] * axis[2]).compare(">", axis[0] * axis[0])
     zero = e.splat(0.0)
     spare = [e.select(flat, zero, -axis[1]), e.select(flat, -axis[2], axis[0]), e.select(flat, axis[1], zero)]
     turn = e.unit([e.select(back, s, t) for s, t in zip([*spare, zero], turn)])
+    # Lanes without a joint have no axis.
     none = e.dot(turn, turn).compare("==", 0.0)
     turn[3] = e.select(none, e.splat(1.0), turn[3])
     _put(e, g, i, WORLD, e.multiply_quaternions(base, turn))
@@ -201,10 +210,15 @@ def emit_finish(e: Any, i: Any, g: Any, floats: Any, k: Any) -> None:
 def emit_keep(
     centered: bool, e: Any, i: Any, g: Any, centers: Any, c: Any, floats: Any, k: Any, kept: Any, s: Any
 ) -> None:
-    """Keeps tails for the next step, and where they were before this one."""
+    """Keeps tails for the next step, and how they came there."""
     c, k, s = e.plus(c, i), e.plus(k, i), e.plus(s, i)
-    tail = _chosen(e, centered, centers, c, floats, k, _rows(e, g, i, TAIL, 3))
-    _put(e, kept, s, 0, [*tail, *_rows(e, kept, s, 0, 3)])
+    head, way, was = _rows(e, g, i, HEAD, 3), _rows(e, g, i, WAY, 3), _rows(e, kept, s, 0, 3)
+    tail = _chosen(e, centered, centers, c, floats, k, [h + w for h, w in zip(head, way)])
+    went = [(h - o) + w for h, o, w in zip(head, was, way)]
+    if centered:
+        free = e.load(floats, e.at(k, 16 * FREE)).compare(">", 0.0)
+        went = [e.select(free, w, t - o) for w, t, o in zip(went, tail, was)]
+    _put(e, kept, s, 0, [*tail, *went])
 
 
 def emit_move(e: Any, i: Any, kept: Any, a: Any, b: Any, floats: Any, k: Any, v: Any, moves: Any) -> None:
@@ -213,15 +227,16 @@ def emit_move(e: Any, i: Any, kept: Any, a: Any, b: Any, floats: Any, k: Any, v:
     a, b, k = e.plus(a, i), e.plus(b, i), e.plus(k, i)
     shift, turn = _numbers(e, moves, v, 3), _numbers(e, moves, e.at(v, 3), 4)
     free = e.load(floats, e.at(k, 16 * FREE)).compare(">", 0.0)
-    for first in (0, 3):
-        was = _rows(e, kept, a, first, 3)
-        turned = _turned(e, turn, was)
-        _put(e, kept, b, first, [e.select(free, t + s, w) for t, s, w in zip(turned, shift, was)])
+    was, went = _rows(e, kept, a, 0, 3), _rows(e, kept, a, 3, 3)
+    tail = [t + s for t, s in zip(_turned(e, turn, was), shift)]
+    _put(
+        e, kept, b, 0, [e.select(free, t, w) for t, w in zip([*tail, *_turned(e, turn, went)], [*was, *went])]
+    )
 
 
 settle, settle_centered = block(emit_settle, False), block(emit_settle, True)
 begin, begin_centered = block(emit_begin, False), block(emit_begin, True)
 keep, keep_centered = block(emit_keep, False), block(emit_keep, True)
-collide, collide_plane, finish, move_tails = (
-    block(f) for f in (emit_collide, emit_collide_plane, emit_finish, emit_move)
-)
+collide, collide_sphere = block(emit_collide, True), block(emit_collide, False)
+finish, finish_limited = block(emit_finish, False), block(emit_finish, True)
+collide_plane, move_tails = block(emit_collide_plane), block(emit_move)

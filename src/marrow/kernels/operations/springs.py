@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import math
 
-from marrow.kernels.language.constants import ConstantField, Constants, column, memory, number, whole
-from marrow.kernels.operations.limbs import HEADER, ROUND, TICKS
+from marrow.kernels.operations.limbs import ROUND, TICKS
 from marrow.kernels.operations.record import Operation
 from marrow.kernels.operations.spatial import (
     local_rotation,
@@ -33,27 +32,38 @@ from marrow.kernels.operations.spring_lanes import (
     begin_centered,
     collide,
     collide_plane,
+    collide_sphere,
     finish,
+    finish_limited,
     keep,
     keep_centered,
     move_tails,
     settle,
     settle_centered,
 )
+from marrow.kernels.operations.spring_set import (
+    BLOCK_CONSTANTS,
+    BLOCK_STATE,
+    CENTERS,
+    FRAME,
+    HEAD,
+    INPUT,
+    LIMITS,
+    MODEL,
+    PLANE,
+    SINGLE,
+    SINGLE_FLOATS,
+    SPHERE,
+    SPRING_SET,
+    frame_place,
+    frame_rotation,
+    half_size,
+    put_frame,
+)
 from marrow.kernels.operations.springs_reference import CUT, CUT_TURN, QUICK, QUICK_TURN, reference_springs
 
-__all__ = ["SPRINGS", "SPRING_SET", "WORLD_VECTORS", "kept_size"]
+__all__ = ["SPRINGS"]
 
-WORLD_VECTORS = 12
-"""The axes of the world and the wind, in model space."""
-BLOCK_STATE, BLOCK_CONSTANTS = 96, 256
-SINGLE, SINGLE_FLOATS = 11, 1
-"""Whole numbers of the constants that there is one of, and floats."""
-HEAD = 16
-"""Where in a half of what is kept the tails begin."""
-FRAME = 8
-INPUT = 24
-"""What is kept of an input: its frame, how fast it changed in the last update, and how fast that did."""
 LONG = 0.15
 """Seconds of an update that is no curve any more: inputs go straight from one to the next."""
 MOST_STEPS = 240
@@ -63,111 +73,6 @@ JUMP, FAST = 1.0, 30.0
 THIRD = 1.0 / 3.0
 SPIN, FASTEST_SPIN = 1.0, 30.0
 """The same for turns, in radians."""
-
-
-def half_size(blocks, inputs):
-    return HEAD + BLOCK_STATE * blocks + INPUT * inputs
-
-
-def kept_size(blocks, inputs, colliders):
-    """Numbers that an instance keeps."""
-    return 2 + 2 * half_size(blocks, inputs) + FRAME + INPUT * inputs + FRAME * colliders
-
-
-def set_memory(work, springs):
-    return kept_size(springs.blocks, springs.inputs, springs.colliders)
-
-
-def within(work, springs):
-    """Whether all numbers that name something name what is there."""
-    J, slots = len(work.parents), springs.frames + springs.joints
-    if springs.inputs < 0 or springs.frames < springs.inputs or springs.joints < 1 or springs.needs < 0:
-        return False
-    if springs.blocks < 1 or springs.blocks > springs.joints:
-        return False
-    if springs.colliders < 0 or springs.hits < 0 or slots > springs.needs or springs.body >= springs.inputs:
-        return False
-    if springs.needs > J:  # a level of detail that has none of them
-        return True
-    for k in range(springs.frames):
-        j, p, b = springs.frame[k, 0], springs.frame[k, 1], springs.frame[k, 2]
-        if j < 0 or j >= J or p >= slots or b < 0:
-            return False
-        if k < springs.inputs and p >= k:
-            return False
-    for b in range(springs.blocks):
-        if (
-            springs.lists[b, 0] < 0
-            or springs.lists[b, 1] < 0
-            or springs.lists[b, 0] + springs.lists[b, 1] > springs.hits
-        ):
-            return False
-        for lane in range(16):
-            at = 16 * b + lane
-            j, p, c, own = (
-                springs.lane_joint[b, lane],
-                springs.lane_parent[b, lane],
-                springs.lane_center[b, lane],
-                springs.lane_slot[b, lane],
-            )
-            if j >= J or p >= slots or c >= slots or own >= slots or (j >= 0 and own < 0) or at < 0:
-                return False
-    for k in range(springs.colliders):
-        if springs.collider[k, 0] >= slots or springs.collider[k, 2] < 0:
-            return False
-    sound = True
-    for k in range(springs.hits):
-        if springs.hit[k] < 0 or springs.hit[k] >= springs.colliders:
-            sound = False
-    return sound
-
-
-def _wholes(meaning: str, width: int, each: str) -> ConstantField:
-    return ConstantField(meaning, "i", width, each)
-
-
-SPRING_SET = Constants(
-    "springs",
-    "joints that swing, what they hang on and what they hit",
-    (within,),
-    needs=whole("as many joints as a level of detail must have"),
-    blocks=whole("blocks of 16 joints"),
-    joints=whole("joints that swing"),
-    inputs=whole("frames that the pose has, parents first"),
-    frames=whole("these, and those that hang on joints that swing"),
-    colliders=whole("colliders"),
-    hits=whole("colliders of all blocks"),
-    body=whole("the input that the body travels with (below zero: none)"),
-    memory=memory("what is kept", set_memory),
-    header=column("the header of the instance", HEADER),
-    vectors=column("the axes of the world and the wind, in model space", WORLD_VECTORS),
-    size=number("how large its metre is: 100 for a rig in centimetres"),
-    lane_joint=_wholes("joints (below zero: none)", 16, "blocks"),
-    lane_slot=_wholes("their slots", 16, "blocks"),
-    lane_parent=_wholes("the slots they hang on (below zero: model space)", 16, "blocks"),
-    lane_center=_wholes("the slots of their centers (below zero: the world)", 16, "blocks"),
-    lists=_wholes("the first of its hits and how many, and whether it has centers", 3, "blocks"),
-    frame=_wholes("joint, the slot it hangs on (below zero: model space), the block before which it is known", 3, "frames"),
-    collider=_wholes("the slot it moves with, whether it is a plane, the block before which it is known", 3, "colliders"),
-    hit=_wholes("colliders", 1, "hits"),
-    lanes=number("rows of 16 numbers, see `spring_lanes`", BLOCK_CONSTANTS, each="blocks"),
-    shape=number("offset, way to the other end (or normal), radius, side (1: outside, -1: inside)", 8, each="colliders"),
-    radii=number("radius of each joint of the block, far below zero for those that it does not hit", 16, each="hits"),
-)  # fmt: skip
-
-
-def put_frame(slots, at, p, q, scale):
-    slots[at], slots[at + 1], slots[at + 2] = p[0], p[1], p[2]
-    slots[at + 3], slots[at + 4], slots[at + 5], slots[at + 6] = q[0], q[1], q[2], q[3]
-    slots[at + 7] = scale
-
-
-def frame_place(slots, at):
-    return (slots[at], slots[at + 1], slots[at + 2])
-
-
-def frame_rotation(slots, at):
-    return (slots[at + 3], slots[at + 4], slots[at + 5], slots[at + 6])
 
 
 def scale_of(rows, top, Jp, j):
@@ -244,7 +149,7 @@ def place_collider(work, n, at, k, room):
         )
         here = turned(q, (size * here[0], size * here[1], size * here[2]))
         here, way = (here[0] + p[0], here[1] + p[1], here[2] + p[2]), turned(q, way)
-        if springs.collider[k, 1] == 0:
+        if springs.collider[k, 1] != PLANE:
             way = (size * way[0], size * way[1], size * way[2])
     kept[to], kept[to + 1], kept[to + 2] = here[0], here[1], here[2]
     kept[to + 3], kept[to + 4], kept[to + 5] = way[0], way[1], way[2]
@@ -254,16 +159,17 @@ def place_collider(work, n, at, k, room):
 
 def gather(work, top, joints, parents):
     """What the joints of a block hang on, and their own translations and scales, in rows of 16. Their numbers lie at `joints`, those of the
-    slots they hang on at `parents`."""
+    slots they hang on at `parents`; who hangs on the same lane of the block before finds its frame there."""
     rows, Jp, slots, g, ints = work.stack, work.Jp, work.local, work.model, work.ints
     for lane in range(16):
-        j, above = max(ints[joints + lane], 0), FRAME * ints[parents + lane]
-        if above >= 0:
+        j, hangs = max(ints[joints + lane], 0), ints[parents + lane]
+        if hangs >= 0:
+            above = FRAME * hangs
             g[lane], g[16 + lane], g[32 + lane] = slots[above], slots[above + 1], slots[above + 2]
             g[48 + lane], g[64 + lane] = slots[above + 3], slots[above + 4]
             g[80 + lane], g[96 + lane] = slots[above + 5], slots[above + 6]
             g[112 + lane] = slots[above + 7]
-        else:
+        elif hangs == MODEL:
             g[lane], g[16 + lane], g[32 + lane] = 0.0, 0.0, 0.0
             g[48 + lane], g[64 + lane], g[80 + lane] = 0.0, 0.0, 0.0
             g[96 + lane], g[112 + lane] = 1.0, 1.0
@@ -282,23 +188,24 @@ def gather_centers(work, centers):
 
 
 def scatter(work, top, joints, places, last, weight):
-    """Puts the frames of the joints of a block into their slots; in the `last` pass turns them in the pose."""
+    """Puts the frames of joints of a block into their slots, where somebody asks for them; in the `last` pass turns them in the pose."""
     rows, Jp, slots, g, ints = work.stack, work.Jp, work.local, work.model, work.ints
     for lane in range(16):
-        j, to = ints[joints + lane], FRAME * ints[places + lane]
-        if j >= 0:
+        j, own = ints[joints + lane], ints[places + lane]
+        if own >= 0:
+            to = FRAME * own
             slots[to], slots[to + 1], slots[to + 2] = g[lane], g[16 + lane], g[32 + lane]
             slots[to + 3], slots[to + 4] = g[48 + lane], g[64 + lane]
             slots[to + 5], slots[to + 6] = g[80 + lane], g[96 + lane]
-            slots[to + 7] = g[224 + lane]
-            if last:
-                if weight < 1.0:
-                    q = (g[112 + lane], g[128 + lane], g[144 + lane], g[160 + lane])
-                    put_rotation(rows, top, Jp, j, q, weight)
-                else:
-                    at = top + 3 * Jp + j
-                    rows[at], rows[at + Jp] = g[112 + lane], g[128 + lane]
-                    rows[at + 2 * Jp], rows[at + 3 * Jp] = g[144 + lane], g[160 + lane]
+            slots[to + 7] = g[112 + lane]
+        if last and j >= 0:
+            if weight < 1.0:
+                q = (g[128 + lane], g[144 + lane], g[160 + lane], g[176 + lane])
+                put_rotation(rows, top, Jp, j, q, weight)
+            else:
+                at = top + 3 * Jp + j
+                rows[at], rows[at + Jp] = g[128 + lane], g[144 + lane]
+                rows[at + 2 * Jp], rows[at + 3 * Jp] = g[160 + lane], g[176 + lane]
 
 
 def solve(work, n, top, at, state, room, part, keeps, last, weight):
@@ -309,7 +216,7 @@ def solve(work, n, top, at, state, room, part, keeps, last, weight):
     blocks, frames, colliders, world = springs.blocks, springs.frames, springs.colliders, springs.vectors
     # Fields lie one behind the other (`SPRING_SET`): read so they cost less.
     lane, constants = at + 1 + SINGLE, ints[at] + SINGLE_FLOATS
-    lists = lane + 64 * blocks
+    lists = lane + 80 * blocks
     touched = lists + 3 * (blocks + frames)
     hits = touched + 3 * colliders
     shapes = constants + BLOCK_CONSTANTS * blocks
@@ -324,11 +231,8 @@ def solve(work, n, top, at, state, room, part, keeps, last, weight):
             c += 1
         joints, places = lane + 16 * b, lane + 16 * (blocks + b)
         gather(work, top, joints, lane + 16 * (2 * blocks + b))
-        k, s, centered = (
-            constants + BLOCK_CONSTANTS * b,
-            state + BLOCK_STATE * b,
-            ints[lists + 3 * b + 2] != 0,
-        )
+        k, s, kind = constants + BLOCK_CONSTANTS * b, state + BLOCK_STATE * b, ints[lists + 3 * b + 2]
+        centered = kind == CENTERS or kind == CENTERS + LIMITS
         if centered:
             gather_centers(work, lane + 16 * (3 * blocks + b))
         if part < 0.0:
@@ -348,27 +252,47 @@ def solve(work, n, top, at, state, room, part, keeps, last, weight):
             first = ints[lists + 3 * b]
             for h in range(first, first + ints[lists + 3 * b + 1]):
                 hit = ints[hits + h]
-                if ints[touched + 3 * hit + 1] != 0:
-                    collide_plane.each(0, 16, 16, g, kept, room + FRAME * hit, floats, radii + 16 * h)
+                touch, there, round = (
+                    ints[touched + 3 * hit + 1],
+                    room + FRAME * hit,
+                    shapes + FRAME * hit + 6,
+                )
+                if touch == PLANE:
+                    collide_plane.each(0, 16, 16, g, kept, there, floats, radii + 16 * h)
+                elif touch == SPHERE:
+                    collide_sphere.each(0, 16, 16, g, kept, there, floats, round, radii + 16 * h)
                 else:
-                    collide.each(
-                        0,
-                        16,
-                        16,
-                        g,
-                        kept,
-                        room + FRAME * hit,
-                        floats,
-                        shapes + FRAME * hit + 6,
-                        radii + 16 * h,
-                    )
-            finish.each(0, 16, 16, g, floats, k)
+                    collide.each(0, 16, 16, g, kept, there, floats, round, radii + 16 * h)
+            if kind >= LIMITS:
+                finish_limited.each(0, 16, 16, g, floats, k)
+            else:
+                finish.each(0, 16, 16, g, floats, k)
             if keeps:
                 if centered:
                     keep_centered.each(0, 16, 16, g, hangs, centers, floats, k, kept, s)
                 else:
                     keep.each(0, 16, 16, g, hangs, centers, floats, k, kept, s)
         scatter(work, top, joints, places, last, weight)
+
+
+def carry_tails(work, n, at, tails, here, moved):
+    """Takes tails along with what their chains hang on, from where that was (`moved`) to where it is (`here`)."""
+    springs, kept = SPRING_SET(work, at), work.memory[n]
+    for b in range(springs.blocks):
+        for lane in range(16):
+            root, s = springs.lane_root[b, lane], tails + BLOCK_STATE * b + lane
+            if root >= 0 and springs.lane_center[b, lane] < 0:
+                was, now = moved + INPUT * root, here + INPUT * root
+                p, q, r = frame_place(kept, was), frame_rotation(kept, was), frame_rotation(kept, now)
+                more = multiplied(r, (-q[0], -q[1], -q[2], q[3]))
+                tail = turned(more, (kept[s] - p[0], kept[s + 16] - p[1], kept[s + 32] - p[2]))
+                went = turned(more, (kept[s + 48], kept[s + 64], kept[s + 80]))
+                kept[s], kept[s + 16], kept[s + 32] = (
+                    tail[0] + kept[now],
+                    tail[1] + kept[now + 1],
+                    tail[2] + kept[now + 2],
+                )
+                kept[s + 48], kept[s + 64], kept[s + 80] = went[0], went[1], went[2]
 
 
 def gone_along(vectors, header, dt, size):
@@ -463,6 +387,9 @@ def run_springs(work, n, top, at, time, weight):
             moves,
             kept,
         )
+    cut = vectors[header + 11] != 0.0
+    quick = 1.0 / dt if dt > 0.0 else 0.0
+    bend = 1.0 / (dt + before) if before > 0.0 else 0.0
     for k in range(springs.inputs):
         was, to, now = old + inputs + INPUT * k, moved + INPUT * k, here + INPUT * k
         p = turned(turn, frame_place(kept, was))
@@ -479,12 +406,20 @@ def run_springs(work, n, top, at, time, weight):
                 kept[now + c] = -kept[now + c]
         for c in range(8):
             if dt > 0.0:
-                speed = (kept[now + c] - kept[to + c]) / dt
+                speed = (kept[now + c] - kept[to + c]) * quick
                 kept[now + 8 + c] = speed
-                kept[now + 16 + c] = (speed - kept[to + 8 + c]) / (dt + before) if before > 0.0 else 0.0
+                kept[now + 16 + c] = (speed - kept[to + 8 + c]) * bend
             else:
                 kept[now + 8 + c], kept[now + 16 + c] = kept[to + 8 + c], kept[to + 16 + c]
-    kept[new], kept[new + 1] = 1.0, (dt if dt > 0.0 else before)
+    if cut:  # they were here all the time
+        carry_tails(work, n, at, new + HEAD, here, moved)
+        for k in range(springs.inputs):
+            for c in range(8):
+                kept[moved + INPUT * k + c] = kept[here + INPUT * k + c]
+            for c in range(8, 24):
+                kept[moved + INPUT * k + c], kept[here + INPUT * k + c] = 0.0, 0.0
+        before, earlier = 0.0, 0.0
+    kept[new], kept[new + 1] = 1.0, 0.0 if cut else (dt if dt > 0.0 else before)
     kept[new + 2] = before if dt > 0.0 else earlier
     steps, part = max(int(vectors[header + 9]), 0), vectors[header + 10]
     for k in range(max(steps - MOST_STEPS, 0), steps):
@@ -500,5 +435,8 @@ def run_springs(work, n, top, at, time, weight):
 SPRINGS = Operation(
     "SPRINGS", 20, "joints that swing: hair, tails, skirts", 1, 1, SPRING_SET, "1: keeps nothing", "how much of the way",
     run_springs, reference_springs,
-    (settle, settle_centered, begin, begin_centered, collide, collide_plane, finish, keep, keep_centered, move_tails),
+    (
+        settle, settle_centered, begin, begin_centered, collide, collide_sphere, collide_plane, finish, finish_limited, keep, keep_centered,
+        move_tails,
+    ),
 )  # fmt: skip

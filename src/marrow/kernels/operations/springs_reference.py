@@ -50,6 +50,8 @@ class SwingingJoint:
     limit: float = np.pi
     center: int = -1
     hits: tuple[int, ...] = ()
+    chain: str = ""
+    """What its chain is called."""
 
 
 @dataclass
@@ -69,6 +71,8 @@ class SpringUpdate:
     wind: Array = field(default_factory=lambda: np.zeros(3))
     body: int = -1
     size: float = 1.0
+    cut: bool = False
+    """Whether the pose was cut to another one: what swings goes along with what it hangs on."""
 
 
 def _inner(frame: Frame, local: Frame) -> Frame:
@@ -216,6 +220,21 @@ def _cut_to(
     return _inner((now[0] - quaternion.rotate(more, to), more, 1.0), move)
 
 
+def _carried(
+    spring: SwingingJoint, tails: tuple[Array, Array], parents: Array, inputs: dict[int, Frame], were: dict[int, Array]
+) -> tuple[Array, Array]:  # fmt: skip
+    """Tails that went along with what their chain hangs on."""
+    root = int(parents[spring.joint])
+    while root >= 0 and root not in inputs:
+        root = int(parents[root])
+    if root < 0 or spring.center >= 0:
+        return tails
+    (here, turn, _), was = inputs[root], were[root]
+    more = quaternion.multiply(turn, quaternion.conjugate(was[3:7]))
+    now, before = (here + quaternion.rotate(more, tail - was[:3]) for tail in tails)
+    return now, before
+
+
 def _stepped(
     springs: SpringUpdate, rows: Rows, parents: Array, inputs: dict[int, Frame], old: dict[str, Any], state: dict[str, Any]
 ) -> _Pass:  # fmt: skip
@@ -236,6 +255,9 @@ def _stepped(
         for ago, then in old["past"]
     ]
     now = {j: _flat(f) for j, f in inputs.items()}
+    if springs.cut:
+        tails = [_carried(s, pair, parents, inputs, past[0][1]) for s, pair in zip(springs.joints, tails)]
+        past = [(dt, now)]
     for j, x in now.items():
         x[3:7] *= -1.0 if x[3:7] @ past[0][1][j][3:7] < 0 else 1.0
     if dt > 0:
@@ -264,5 +286,6 @@ def _stepped(
     if springs.part > 0 or springs.steps == 0:
         only = _Pass(springs, rows, parents, inputs)
         only.step(tails, springs.part)
+    past = past[:1] if springs.cut else past
     state["new"] = {"tails": tails, "past": past[:3] if dt > 0 else past}
     return only

@@ -105,7 +105,7 @@ def _effectors(state: ActorState) -> list[PosedEffector]:
 def _springs(state: ActorState) -> tuple[SpringSet | SpringPlan, ...]:
     """What swings of an actor: in its graph, or by its file."""
     if state.actor.animator is not None:
-        return tuple(state.actor.animator.evaluation.compiled.springs.values())
+        return state.actor.animator.springs.plans
     return (own_springs(state.actor.character),)
 
 

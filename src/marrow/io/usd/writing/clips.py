@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError
+from marrow.io.losses import Losses
 from marrow.io.usd.notes import NAMESPACE, UsdClipNotes, put
 from marrow.io.usd.values import PrimNames, floats, halves3, identifier, quaternions, vectors3
-from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.samples import Samples, check_size, key_codes, sampled
 from marrow.io.usd.writing.skeleton import Channels
 from marrow.math import quaternion

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from marrow.io.images import Undecodable, as_png, media_type
+from marrow.io.losses import Losses
 from marrow.io.usd.notes import put
-from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.meshes import uv_name
 from marrow.model import Image, Material, Texture
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError
+from marrow.io.losses import Losses
 from marrow.io.usd.notes import NAMESPACE, TargetNote, UsdMeshNotes, put
 from marrow.io.usd.values import PrimNames, define, floats, ints, matrix, vectors2, vectors3, vectors4
-from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.shapes import write_shapes
 from marrow.io.usd.writing.skeleton import Binding, Channels
 from marrow.model import Character, Mesh, Section

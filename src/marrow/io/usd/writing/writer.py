@@ -16,11 +16,11 @@ from typing import Any
 
 from marrow.errors import FormatError, MissingExtraError, ValidationError
 from marrow.io.atomic import replacing
+from marrow.io.losses import Losses
 from marrow.io.usd.notes import RootNotes, put, sign
 from marrow.io.usd.stage import first_line
 from marrow.io.usd.values import PrimNames, define
 from marrow.io.usd.writing.clips import animated, write_clip, write_rest
-from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.materials import WrittenPictures, write_material
 from marrow.io.usd.writing.meshes import MeshWriter
 from marrow.io.usd.writing.package import write_package

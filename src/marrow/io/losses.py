@@ -10,7 +10,7 @@ _NAMED = 3
 
 
 class Losses:
-    """Collects lines while a stage is written. `message` may have a `{}` for an amount: the largest is said."""
+    """Collects lines while a file is written. `message` may have a `{}` for an amount: the largest is said."""
 
     def __init__(self) -> None:
         self._places: dict[str, list[str]] = {}

@@ -1,0 +1,1 @@
+"""A `Character` as a binary FBX file."""

@@ -1,0 +1,269 @@
+"""Clips as animation stacks: a layer each, a curve node for every property that moves in any clip."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.animation.visibility import VISIBILITY
+from marrow.io.fbx.keyed_properties import SHOWN
+from marrow.io.fbx.writing.curves import (
+    CONSTANT,
+    LINEAR,
+    CurveKeys,
+    rising,
+    turned_tracks,
+    vector_keys,
+    write_curves,
+)
+from marrow.io.fbx.writing.document import TICKS, FbxDocument, Take
+from marrow.io.fbx.writing.eulers import best_order
+from marrow.io.fbx.writing.nodes import Turning
+from marrow.io.fbx.writing.properties import Properties
+from marrow.io.fbx.writing.rig import FbxRig
+from marrow.io.losses import Losses
+from marrow.math import quaternion
+from marrow.model import Character, Clip, Curve, Pose, Track
+from marrow.model.clip import Path
+
+__all__ = ["ClipWriter", "effective_tracks", "moved_properties", "turning"]
+
+Array = NDArray[Any]
+_LOCAL: dict[str, tuple[str, str]] = {
+    "translation": ("T", "Lcl Translation"),
+    "rotation": ("R", "Lcl Rotation"),
+    "scale": ("S", "Lcl Scaling"),
+}
+Property = tuple[Path, int]
+_WIDE = 0.97
+"""The cosine of half the angle from which on a turn is looked at on its way too."""
+
+
+def effective_tracks(clip: Clip) -> dict[Property, Track]:
+    """The track of each property that counts: of two the later one."""
+    return {(t.path, t.target): t for t in clip.tracks}
+
+
+def moved_properties(character: Character) -> dict[Property, None]:
+    """The properties that some clip has elsewhere than at rest."""
+    rest = character.skeleton.rest
+    found: dict[Property, None] = {}
+    for clip in character.clips.values():
+        for key, track in effective_tracks(clip).items():
+            path, target = key
+            if key in found:
+                continue
+            value = rest.morphs[target] if path == "morph" else getattr(rest, path)[target]
+            values, bends = track.values, False
+            if track.interpolation == "cubic":
+                values, bends = values[:, 1], bool(values[:, ::2].any())
+            if clip.additive or bends or bool((values != value).any()):
+                found[key] = None
+    return found
+
+
+def turning(character: Character, rig: FbxRig, moved: Collection[Property]) -> Turning:
+    """What comes before the angles of each joint, and their order: angles are counted from the rest pose, where they are
+    small and far from the poles."""
+    J = len(character.skeleton)
+    rest = quaternion.normalize(character.skeleton.rest.rotation.astype(np.float64))
+    turned, joint, values = np.zeros(J, bool), [], []
+    for clip in character.clips.values():
+        for (path, j), track in effective_tracks(clip).items():
+            if (path, j) in moved and path == "rotation":
+                turned[j] = True
+                rows = track.values[:, 1] if track.interpolation == "cubic" else track.values
+                rows = _with_ways(quaternion.normalize(rows.astype(np.float64)))
+                joint.append(np.full(len(rows), j))
+                values.append(rows)
+    identity = np.array([0.0, 0.0, 0.0, 1.0])
+    before = np.where((turned | rig.bones)[:, None], rest, identity)
+    order = np.zeros(J, np.int64)
+    if joint:
+        whose = np.concatenate(joint)
+        q = np.concatenate(values)
+        order = best_order(quaternion.multiply(quaternion.conjugate(before[whose]), q), whose, J)
+    return Turning(before, order)
+
+
+def _with_ways(q: Array) -> Array:
+    """Keys `(n, 4)`, and points on the way between those that are far apart."""
+    wide = np.flatnonzero(np.abs((q[1:] * q[:-1]).sum(-1)) < _WIDE)
+    if not len(wide):
+        return q
+    shares = np.arange(1, 8) / 8
+    a, b = (np.repeat(q[wide + k], len(shares), axis=0) for k in (0, 1))
+    return np.concatenate([q, quaternion.slerp(a, b, np.tile(shares, len(wide)))])
+
+
+@dataclass
+class ClipWriter:
+    """Writes the clips of a character. `nodes` are the numbers of the joints' nodes (0: none), `channels` the blend shape
+    channels of each morph channel."""
+
+    document: FbxDocument
+    character: Character
+    rig: FbxRig
+    turns: Turning
+    nodes: list[int]
+    channels: dict[int, list[int]]
+    moved: dict[Property, None]
+    losses: Losses
+    holder: int = 0
+    properties: dict[str, float] = field(default_factory=dict)
+    error: float = 0.0
+    chord: float = 0.0
+
+    def write(self) -> None:
+        """Writes all clips."""
+        clips = list(self.character.clips.values())
+        tracks = [effective_tracks(clip) for clip in clips]
+        moved = dict(self.moved)
+        scale = self.character.skeleton.rest.scale
+        mirrored = [j for j in range(len(scale)) if (scale[j] < 0).any() and self.rig.moving[j]]
+        # Programs that take a mirrored rest apart may find another rotation in it than the one meant here.
+        for j in mirrored:
+            moved |= {("translation", j): None, ("rotation", j): None, ("scale", j): None}
+        for clip, found in zip(clips, tracks):
+            self._clip(clip, found, list(moved))
+        if self.error > 1e-5:
+            self.losses.add("clips", "angles are up to {} rad off the rotations they stand for", self.error)
+        if self.chord > 1e-5:
+            self.losses.add(
+                "clips",
+                "cubic rotations: programs that draw straight lines between keys are up to {} rad off; rate= adds keys",
+                self.chord,
+            )
+
+    def _clip(self, clip: Clip, found: dict[Property, Track], moved: list[Property]) -> None:
+        stack, record = self.document.object("AnimationStack", clip.name, "", "AnimStack")
+        begin, end = (round(t * TICKS) for t in (clip.start, clip.start + clip.duration))
+        props = Properties(record)
+        for name, ticks in (
+            ("LocalStart", begin),
+            ("LocalStop", end),
+            ("ReferenceStart", begin),
+            ("ReferenceStop", end),
+        ):
+            props.time(name, ticks)
+        layer, _ = self.document.object("AnimationLayer", "BaseLayer", "", "AnimLayer")
+        self.document.connect(layer, stack)
+        self.document.takes.append(Take(clip.name, begin, end))
+        turned = [key for key in moved if key[0] == "rotation"]
+        angles = turned_tracks(
+            [self._track(key, found, clip.additive) for key in turned], self.turns.before, self.turns.order
+        )
+        self.error, self.chord = max(self.error, angles.error), max(self.chord, angles.chord)
+        keys = dict(zip(turned, angles.keys))
+        scale = self.document.space.scale
+        factors = {"translation": scale, "scale": 1.0, "morph": 100.0}
+        keys |= {
+            key: vector_keys(self._track(key, found, clip.additive), factors[key[0]])
+            for key in moved
+            if key[0] != "rotation"
+        }
+        self._hold_to_end(clip, keys)
+        for (path, target), curve in keys.items():
+            self._write(layer, path, target, curve, clip.start)
+        self._curves(clip, layer)
+        self._losses(clip, found)
+
+    def _track(self, key: Property, found: dict[Property, Track], additive: bool = False) -> Track:
+        """The track of a property; one that keeps its rest value where the clip has none, and changes nothing where that is
+        a difference."""
+        if key in found:
+            return found[key]
+        path, target = key
+        rest = self.character.skeleton.rest
+        if additive:
+            rest = Pose.identity(len(self.nodes), rest.morph_count)
+        value = rest.morphs[target : target + 1] if path == "morph" else getattr(rest, path)[target]
+        return Track(target, path, np.zeros(1, np.float32), value[None])
+
+    def _hold_to_end(self, clip: Clip, keys: dict[Property, CurveKeys]) -> None:
+        """A clip lasts as long as it does: one property gets a key at its end where all stop before it."""
+        last = max((float(k.times[-1]) for k in keys.values()), default=-1.0)
+        if last >= clip.duration - 1e-6 and keys:
+            return
+        joint = next(j for j, node in enumerate(self.nodes) if node)
+        spare: Property = ("translation", joint)
+        key = next((k for k in keys if k[0] != "morph" and self.nodes[k[1]]), spare)
+        if key not in keys:
+            keys[key] = vector_keys(self._track(key, {}), self.document.space.scale)
+        old = keys[key]
+        if clip.duration > old.times[-1]:
+            slopes = (
+                None if old.slopes is None else np.concatenate([old.slopes, np.zeros_like(old.slopes[:1])])
+            )
+            kind = np.concatenate([old.kind, np.full_like(old.kind[:1], LINEAR)])
+            kind[-2] = np.where(kind[-2] == CONSTANT, CONSTANT, LINEAR)
+            keys[key] = CurveKeys(
+                np.append(old.times, float(clip.duration)),
+                np.concatenate([old.values, old.values[-1:]]),
+                kind,
+                slopes,
+                whole=True,
+            )
+
+    def _write(self, layer: int, path: Path, target: int, keys: CurveKeys, start: float) -> None:
+        if path == "morph":
+            for channel in self.channels.get(target, ()):
+                self._node(layer, "DeformPercent", channel, "DeformPercent", ("DeformPercent",), keys, start)
+        elif self.nodes[target]:
+            name, prop = _LOCAL[path]
+            self._node(layer, name, self.nodes[target], prop, ("X", "Y", "Z"), keys, start)
+
+    def _node(
+        self,
+        layer: int,
+        name: str,
+        owner: int,
+        prop: str,
+        parts: tuple[str, ...],
+        keys: CurveKeys,
+        start: float,
+    ) -> None:
+        node, record = self.document.object("AnimationCurveNode", name, "", "AnimCurveNode")
+        props = Properties(record)
+        for k, part in enumerate(parts):
+            props.number(f"d|{part}", keys.values[0, k], animated=True)
+        self.document.connect(node, layer)
+        self.document.connect(node, owner, prop)
+        for curve, part in zip(write_curves(self.document, keys, start), parts):
+            self.document.connect(curve, node, f"d|{part}")
+
+    def _curves(self, clip: Clip, layer: int) -> None:
+        """Curves that move no joint: nodes that are shown and hidden, and numbers, as properties of the first node."""
+        names = self.character.skeleton.names
+        for curve in clip.curves:
+            joint = curve.name.removeprefix(VISIBILITY)
+            if curve.name.startswith(VISIBILITY) and joint in names and self.nodes[names.index(joint)]:
+                keys = _curve_keys(curve)
+                self._node(layer, SHOWN, self.nodes[names.index(joint)], SHOWN, (SHOWN,), keys, clip.start)
+            else:
+                self.properties.setdefault(curve.name, float(curve.values[0]))
+                self._node(
+                    layer, curve.name, self.holder, curve.name, (curve.name,), _curve_keys(curve), clip.start
+                )
+
+    def _losses(self, clip: Clip, found: dict[Property, Track]) -> None:
+        place = f"clip {clip.name!r}"
+        skeleton = self.character.skeleton
+        lost = [skeleton.morph_names[t] for path, t in found if path == "morph" and not self.channels.get(t)]
+        if lost:
+            self.losses.add(
+                place, f"{', '.join(map(repr, lost[:5]))} move no mesh: FBX keys only morphs of meshes"
+            )
+        if clip.events:
+            self.losses.add(place, "its events are left out: FBX has none")
+        if clip.additive:
+            self.losses.add(place, "is additive, which FBX stacks are not: other programs play it as a pose")
+
+
+def _curve_keys(curve: Curve) -> CurveKeys:
+    values = curve.values.astype(np.float64)[:, None]
+    return CurveKeys(rising(curve.times).astype(np.float64), values, np.full(values.shape, LINEAR, np.int32))
