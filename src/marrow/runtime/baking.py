@@ -172,7 +172,7 @@ def _tables(compiled: CompiledGraph, has_graph: bool, surface: SkinSections) -> 
         "slot_flags": [s.additive for s in compiled.slots.values()],
         "montage_places": montages,
         "montage_values": [(m.seconds, m.out_seconds, m.speed) for m in compiled.montages.values()],
-        "world_vectors": [(v.column, *v.refs, v.direction) for v in compiled.world_vectors],
+        "world_vectors": [(*v.refs, v.column, v.direction) for v in compiled.world_vectors],
         "curve_columns": list(compiled.curves.values()),
         "saved_places": list(compiled.saved.values()),
         "lasts": lasting._lasts,
