@@ -154,7 +154,8 @@ def called(function, arguments):
 
 
 @pytest.mark.parametrize("function", [mw.load, mw.save, mw.bake_runtime], ids=lambda f: f.__name__)
-def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path):
+def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # any word is a path
     mw.save(WHOLE, tmp_path / "hero.glb")
     if function is mw.load:
         good = {"path": tmp_path / "hero.glb", "scale": None, "clips": (), "influences": None}
