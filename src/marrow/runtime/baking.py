@@ -63,7 +63,12 @@ def bake_runtime(
     same bits. Without a graph they play clips by hand. `skins=False` leaves out what `mrw_skin` needs: who draws on a
     GPU reads
     matrices. What cannot be baked is an error that says where in the graph it stands."""
-    skins = _validate.flag("bake_runtime", "skins", skins)
+    skins, springs, constraints = (
+        _validate.flag("bake_runtime", name, value)
+        for name, value in (("skins", skins), ("springs", springs), ("constraints", constraints))
+    )
+    if not isinstance(path, (str, os.PathLike)):
+        raise WrongTypeError(f"bake_runtime: path: expected the path of a file, got {_validate.shown(path)}")
     data, compiled = baked(character, graph, skins=skins, springs=springs, constraints=constraints)
     with replacing(path) as file:
         file.write(data)
@@ -167,7 +172,7 @@ def _tables(compiled: CompiledGraph, has_graph: bool, surface: SkinSections) -> 
         "slot_flags": [s.additive for s in compiled.slots.values()],
         "montage_places": montages,
         "montage_values": [(m.seconds, m.out_seconds, m.speed) for m in compiled.montages.values()],
-        "world_vectors": [(v.column, *v.refs, v.direction) for v in compiled.world_vectors],
+        "world_vectors": [(*v.refs, v.column, v.direction) for v in compiled.world_vectors],
         "curve_columns": list(compiled.curves.values()),
         "saved_places": list(compiled.saved.values()),
         "lasts": lasting._lasts,
