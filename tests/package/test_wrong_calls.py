@@ -156,14 +156,18 @@ def called(function, arguments):
     )
 
 
-@pytest.mark.parametrize("function", [mw.load, mw.save], ids=["load", "save"])
-def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path):
+@pytest.mark.parametrize("function", [mw.load, mw.save, mw.bake_runtime], ids=lambda f: f.__name__)
+def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # any word is a path
     mw.save(WHOLE, tmp_path / "hero.glb")
     if function is mw.load:
         good = {"path": tmp_path / "hero.glb", "scale": None, "clips": (), "influences": None}
         good |= {"rate": None, "motion": None, "up": None, "allow_outside": False, "cache": False}
-    else:
+    elif function is mw.save:
         good = {"character": WHOLE, "path": tmp_path / "other.glb"}
+    else:
+        good = {"character": WHOLE, "graph": None, "path": tmp_path / "hero.mrt"}
+        good |= {"skins": True, "springs": True, "constraints": True}
     wrongly(function, good)
 
 
@@ -201,6 +205,7 @@ def test_the_whole_surface_is_called():
         "Controller",
         "LivePoses",
         "Mended",
+        "bake_runtime",
         "mend",
         "save",
     }

@@ -63,7 +63,12 @@ def bake_runtime(
     same bits. Without a graph they play clips by hand. `skins=False` leaves out what `mrw_skin` needs: who draws on a
     GPU reads
     matrices. What cannot be baked is an error that says where in the graph it stands."""
-    skins = _validate.flag("bake_runtime", "skins", skins)
+    skins, springs, constraints = (
+        _validate.flag("bake_runtime", name, value)
+        for name, value in (("skins", skins), ("springs", springs), ("constraints", constraints))
+    )
+    if not isinstance(path, (str, os.PathLike)):
+        raise WrongTypeError(f"bake_runtime: path: expected the path of a file, got {_validate.shown(path)}")
     data, compiled = baked(character, graph, skins=skins, springs=springs, constraints=constraints)
     with replacing(path) as file:
         file.write(data)
