@@ -8,7 +8,7 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 .SILENT:
 
-.PHONY: demo test check unit bench fuzz players docs generated corpus clean install kernels samples wheels platforms site pyodide
+.PHONY: demo test check unit bench fuzz players docs generated corpus clean install kernels samples runtime wheels platforms site pyodide
 
 install: $(STAMP)
 
@@ -47,6 +47,10 @@ demo: $(VENV)/.demo  ## open the studio on the built-in mannequin
 kernels: install  ## compile the kernels, where their sources were changed
 	$(PY) -m marrow.kernels.build
 
+runtime: install  ## build the runtimes for pages and engines: marrow.wasm, marrow-strict.wasm, libmarrow (TARGETS="windows-x86_64" for others, into dist)
+	$(PY) -m marrow.runtime.build
+	mkdir -p dist && for target in $(TARGETS); do mkdir -p dist/libmarrow-$$target && $(PY) -m marrow.runtime.build --target $$target --out dist/libmarrow-$$target; done
+
 samples: install  ## build the sample characters, where their modeller was changed
 	PYTHONPATH=tools $(PY) -m samples_modeller
 
@@ -72,6 +76,7 @@ bench: install  ## what the engine costs, next to C++ twins and other libraries
 fuzz: install  ## a long run of damaged files against every reader, of random tests, and of jobs for the pool of threads
 	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(PY) -m pytest -q tests/fuzz $$(grep -rl --include='test_*.py' 'repeats(' tests)
 	MARROW_POOL_JOBS=$${MARROW_POOL_JOBS:-1000000} $(PY) -m pytest tests/kernels/test_jobs.py -q
+	PYTHONPATH=tests $(PY) tools/check_runtime.py
 
 wheels: install  ## wheels for Linux, Windows and macOS, all made on this machine, into dist; TARGETS="linux-aarch64" makes only these
 	$(PIP) "abi3audit>=0.0.20" "auditwheel>=6.0"

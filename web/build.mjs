@@ -10,13 +10,13 @@ const out = join(here, "..", "src", "marrow", "studio", "static");
 async function licences() {
   const three = await readFile(join(here, "node_modules", "three", "LICENSE"), "utf8");
   const { version } = JSON.parse(await readFile(join(here, "node_modules", "three", "package.json"), "utf8"));
-  const text = `The studio's page (studio.js) contains:\n\nthree.js ${version}, https://threejs.org\n\n${three.trim()}\n`;
+  const text = `The studio's page (studio.js, page.js) contains:\n\nthree.js ${version}, https://threejs.org\n\n${three.trim()}\n`;
   await writeFile(join(out, "licenses.txt"), text);
 }
 
 const options = {
   absWorkingDir: here,
-  entryPoints: { studio: "src/main.ts" },
+  entryPoints: { studio: "src/main.ts", page: "src/page.ts" },
   outdir: out,
   bundle: true,
   minify: true,
@@ -24,6 +24,8 @@ const options = {
   target: "es2022",
   legalComments: "linked",
   loader: { ".css": "css" },
+  // The engine reads its module so in Node; a page carries it.
+  external: ["node:fs/promises"],
   logLevel: "warning",
 };
 

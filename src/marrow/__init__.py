@@ -27,6 +27,7 @@ from marrow.model import (
     Material,
     Mesh,
     MorphTarget,
+    PackedMotion,
     Palette,
     Pose,
     Section,
@@ -76,7 +77,7 @@ if TYPE_CHECKING:
     from marrow.runtime import bake_runtime
     from marrow.scene import Actor, Camera, DirectionalLight, Environment, PointLight, Scene, SpotLight
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
-    from marrow.studio import StudioView, view
+    from marrow.studio import ExportedPage, StudioView, export_page, view
     from marrow.windows.window import window
 
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
@@ -116,12 +117,14 @@ _LATE = {
     "Mended": "marrow.io.lint",
     "Snapshot": "marrow.graph",
     "Surface": "marrow.skinning",
+    "ExportedPage": "marrow.studio",
     "StudioView": "marrow.studio",
     "additive": "marrow.animation.additive",
     "bake_runtime": "marrow.runtime",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
     "dataset": "marrow.dataset",
+    "export_page": "marrow.studio",
     "gpu": "marrow.gpu",
     "graph": "marrow.graph",
     "ik": "marrow.ik",
@@ -159,6 +162,7 @@ __all__ = [
     "Environment",
     "Event",
     "Events",
+    "ExportedPage",
     "Frame",
     "Graph",
     "GroundMesh",
@@ -174,6 +178,7 @@ __all__ = [
     "Mended",
     "Mesh",
     "MorphTarget",
+    "PackedMotion",
     "Palette",
     "PointLight",
     "Pose",
@@ -206,6 +211,7 @@ __all__ = [
     "contact_sheet",
     "dataset",
     "errors",
+    "export_page",
     "faces",
     "gpu",
     "graph",

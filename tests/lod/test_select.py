@@ -20,7 +20,7 @@ ERRORS = (0.002, 0.01, 0.03)
 def ball(character):
     """The ball the character moves in: from skinned vertices of all clips, in place."""
     selector = Selector(character)
-    return selector._ball[0, :3].astype(float), float(selector._ball[0, 3])
+    return selector.moving_sphere[0, :3].astype(float), float(selector.moving_sphere[0, 3])
 
 
 def scattered(N, rng, reach=60.0):

@@ -64,7 +64,7 @@ def follow(title, folder):
 @pytest.fixture
 def clone(tmp_path):
     """A copy of the sources, the tests and the pages."""
-    for folder in ("src", "tests", "docs", "tools", "web"):
+    for folder in ("src", "tests", "docs", "tools", "web", "runtime"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=LEFT_OUT)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     modules = ROOT / "web" / "node_modules"

@@ -79,7 +79,9 @@ def test_the_wheel_is_for_every_python_and_carries_kernels_and_page(wheel):
     for level in build.levels():
         assert f"marrow/kernels/{build.module_file(level).name}" in names
     page = {n.removeprefix("marrow/studio/static/") for n in names if "/static/" in n}
-    assert {"index.html", "studio.js", "studio.css", "licenses.txt"} <= page
+    assert {"index.html", "studio.js", "studio.css", "page.js", "page.css", "licenses.txt"} <= page
+    engine = {n for n in names if n.startswith("marrow/runtime/built/")}
+    assert engine == {"marrow/runtime/built/marrow.wasm", "marrow/runtime/built/marrow-strict.wasm"}
     assert not [n for n in names if "node_modules" in n or n.endswith(".ts")]
     samples = {n.removeprefix("marrow/samples/") for n in names if n.startswith("marrow/samples/")}
     built = {"built/lizard.marrow", "built/mannequin.marrow", "built/sources"}

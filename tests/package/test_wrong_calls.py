@@ -25,6 +25,7 @@ CLIP = mw.Clip(
     (mw.Track(1, "rotation", [0, 1], [[0, 0, 0, 1], [0, 1, 0, 0]]),),
     events=(mw.Event(0.5, "hit"),),
 )
+PACKED = CLIP.compressed().packed
 SAMPLED = CLIP.resampled()
 WHOLE = HERO.replace(clips=[CLIP])
 
@@ -72,6 +73,8 @@ CALLS = {
     CLIP.sample: {"time": 0.5, "loop": True},
     CLIP.resampled: {"rate": 30.0},
     CLIP.replace: {"duration": 2.0},
+    CLIP.compressed: {"error": 1e-3, "character": None, "rate": 30.0},
+    mw.PackedMotion: {f: getattr(PACKED, f) for f in PACKED.__dataclass_fields__},
     SAMPLED.sample: {"time": 0.5, "loop": True},
     mw.Clips: {"clips": [CLIP]},
     WHOLE.clips.__getitem__: {"key": 0},
@@ -153,14 +156,18 @@ def called(function, arguments):
     )
 
 
-@pytest.mark.parametrize("function", [mw.load, mw.save], ids=["load", "save"])
-def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path):
+@pytest.mark.parametrize("function", [mw.load, mw.save, mw.bake_runtime], ids=lambda f: f.__name__)
+def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # any word is a path
     mw.save(WHOLE, tmp_path / "hero.glb")
     if function is mw.load:
         good = {"path": tmp_path / "hero.glb", "scale": None, "clips": (), "influences": None}
         good |= {"rate": None, "motion": None, "up": None, "allow_outside": False, "cache": False}
-    else:
+    elif function is mw.save:
         good = {"character": WHOLE, "path": tmp_path / "other.glb"}
+    else:
+        good = {"character": WHOLE, "graph": None, "path": tmp_path / "hero.mrt"}
+        good |= {"skins": True, "springs": True, "constraints": True}
     wrongly(function, good)
 
 
@@ -198,6 +205,7 @@ def test_the_whole_surface_is_called():
         "Controller",
         "LivePoses",
         "Mended",
+        "bake_runtime",
         "mend",
         "save",
     }

@@ -133,7 +133,7 @@ class Tab:
         self.send(type="play", playing=False)
         self.until("s.state.playing === false")
         self.until(
-            "s.connection.fetch('api/skinned', {slot: 0})"
+            "s.source.fetch('api/skinned', {slot: 0})"
             ".then((r) => Number(r.headers.get('x-marrow-frame')) === s.shownFrame(0))"
         )
 
@@ -154,7 +154,7 @@ class Tab:
             """(async () => {
               const query = a ? {slot: 0, instance: 0, skinning: a} : {slot: 0, instance: 0};
               for (;;) {
-                const answer = await s.connection.fetch('api/skinned', query);
+                const answer = await s.source.fetch('api/skinned', query);
                 const engine = new Float32Array(await answer.arrayBuffer());
                 if (Number(answer.headers.get('x-marrow-frame')) !== s.shownFrame(0)) {
                   await new Promise((done) => setTimeout(done, 20));

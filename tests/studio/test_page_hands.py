@@ -98,7 +98,7 @@ def test_keys_of_joints_are_shown_where_the_clip_has_them(page: Tab) -> None:
     page.js("s.select(1)")
     page.page.get_by_role("radio", name="Keys", exact=True).click()
     page.page.locator(".dope-name", has_text="upper").wait_for()
-    keys = page.js("s.connection.json('api/keys', {slot: 0, clip: 'wave', joints: '1'})")
+    keys = page.js("s.source.json('api/keys', {slot: 0, clip: 'wave', joints: '1'})")
     assert keys["joints"][0]["rotation"] == pytest.approx([k / 10 for k in range(11)])
     page.page.get_by_role("radio", name="Curves", exact=True).click()
 

@@ -111,7 +111,7 @@ def test_a_page_without_its_link_says_so_and_gets_it_from_a_tab_or_a_link(
 ) -> None:
     tab = Tab(browser, bare(view), **SMALL)
     tab.page.get_by_text("opened without its link").wait_for()
-    assert tab.js("s.connection.status") == "unlinked"
+    assert tab.js("s.source.status") == "unlinked"
     # The link is opened in the same tab: only the fragment changes, nothing is loaded again.
     tab.page.goto(view.url)
     tab.loaded()
@@ -119,7 +119,7 @@ def test_a_page_without_its_link_says_so_and_gets_it_from_a_tab_or_a_link(
     # A second tab of the same browser, opened by the bare address, asks the first one.
     second = tab.context.new_page()
     second.goto(bare(view))
-    while second.evaluate("window.marrowStudio?.connection.status") != "open":
+    while second.evaluate("window.marrowStudio?.source.status") != "open":
         second.wait_for_timeout(20)
     # A wrong link does not take away what works.
     tab.page.goto(bare(view) + "#token=somebody-elses")
@@ -160,7 +160,7 @@ def test_nobody_frames_it_but_a_notebook_and_without_the_link_there_is_nothing_t
 
     def status(frame: Any) -> str | None:
         try:
-            return frame.evaluate("window.before ? null : (window.marrowStudio?.connection.status ?? null)")
+            return frame.evaluate("window.before ? null : (window.marrowStudio?.source.status ?? null)")
         except Error:  # it is being loaded
             return None
 

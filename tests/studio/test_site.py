@@ -10,22 +10,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import chromium
+from browser import chromium, coarse_mannequin
 
-from surroundings import needed
+import marrow as mw
+from surroundings import HANG_SECONDS, needed
 from website.build import build
 from website.checks import problems
 from website.hooks import common
+from website.moving import MOVING
 from website.pages import ROOT, all_pages
 
 COUNTED = ("h1", "h2", "h3", "h4", "li", "ul", "ol", "pre", "table", "tr", "td", "img", "blockquote")
+
+
+def export_small(path: Path) -> None:
+    mw.export_page(coarse_mannequin(), path, clips=["walk"])
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     needed("material")
     folder = tmp_path_factory.mktemp("site") / "site"
-    assert build(folder, pictures=()) == []
+    # One picture moves: that of a small character, which stands for those that take longer to make.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(MOVING, "docs/samples/lizard.png", ("Play it", export_small))
+        assert build(folder, pictures=["docs/samples/lizard.png"]) == []
     return folder
 
 
@@ -88,8 +97,10 @@ def opened(site: Path) -> Iterator[Any]:
             offline=True, color_scheme="dark", viewport={"width": 1200, "height": 800}
         )
         page = context.new_page()
+        page.set_default_timeout(1000 * HANG_SECONDS)
         page.wrong = []
-        page.on("requestfailed", lambda request: page.wrong.append(request.url))
+        # Who goes on to the next page has no use for what the last one still asked for.
+        page.on("requestfailed", lambda r: None if "ABORTED" in r.failure else page.wrong.append(r.url))
         page.on("pageerror", lambda error: page.wrong.append(str(error)))
         page.on("console", lambda said: page.wrong.append(said.text) if said.type == "error" else None)
         yield page
@@ -107,10 +118,37 @@ def test_it_opens_from_a_disk_in_the_dark_without_a_network(site: Path, opened: 
 
 def test_the_search_finds_pages_from_a_disk(site: Path, opened: Any) -> None:
     opened.goto((site / "docs" / "graph.html").as_uri())
-    opened.fill(".md-search__input", "retargeting")
-    found = opened.wait_for_selector(".md-search-result__link[href*='motion']", state="attached")
-    assert "motion" in found.get_attribute("href")
+    opened.focus(".md-search__input")
+    ready = "() => !document.querySelector('.md-search-result__meta').textContent.includes('Initializing')"
+    opened.wait_for_function(ready)
+    opened.keyboard.type("retargeting")
+    opened.wait_for_selector(".md-search-result__link", state="attached")
+    links = opened.eval_on_selector_all(".md-search-result__link", "all => all.map(a => a.href)")
+    assert links and all("retargeting" in _text_of(site, link).lower() for link in links[:3])
     assert opened.wrong == []
+
+
+def _text_of(site: Path, link: str) -> str:
+    place = link.partition(site.name + "/")[2]
+    return (site / re.split("[?#]", place)[0]).read_text(encoding="utf-8")
+
+
+def test_a_picture_that_moves_opens_where_it_is(site: Path, opened: Any) -> None:
+    opened.goto((site / "docs" / "samples.html").as_uri())
+    assert opened.locator("iframe[title*=lizard]").count() == 0, "not before it is asked for"
+    opened.locator(".moving > button").click()
+    frame = opened.frame_locator(".moving iframe")
+    frame.locator("canvas").first.wait_for()
+    assert opened.locator(".moving.open img").count() == 0
+    assert opened.wrong == []
+
+
+def test_all_pictures_that_move_are_on_a_page() -> None:
+    shown = "".join((ROOT / page).read_text(encoding="utf-8") for page in all_pages())
+    for picture, (words, _) in MOVING.items():
+        assert words and (ROOT / picture).is_file() and f"]({picture.removeprefix('docs/')})" in shown, (
+            picture
+        )
 
 
 def test_a_telephone_shows_no_more_than_its_width(site: Path, opened: Any) -> None:

@@ -241,7 +241,7 @@ def drawn_picture(monkeypatch):
 def test_a_saved_notebook_keeps_a_picture_and_nothing_that_opens_the_studio(monkeypatch):
     FakeNotebook(monkeypatch).run("cell 1")
     grey = drawn_picture(monkeypatch)
-    with opened(small_character(name="<b>")) as view:
+    with opened(small_character(name="<b>"), embed=0) as view:
         kept = view._repr_mimebundle_()
         assert base64.b64decode(kept["image/jpeg"]) == grey.encoded(".jpg")
         assert kept["image/jpeg"] in kept["text/html"]

@@ -70,3 +70,28 @@ def levels(path: Path) -> None:
 
     hero = mw.samples.mannequin()
     mw.export_page(hero, path, clips=["walk", "run"])
+
+
+@shows("docs/gallery/before.webp", "Play it before")
+def before(path: Path) -> None:
+    import marrow as mw
+    from website.characters import few_clips
+
+    mw.export_page(few_clips(), path)
+
+
+@shows("docs/gallery/after.webp", "Play it after")
+def after(path: Path) -> None:
+    import marrow as mw
+    from website.characters import another_body
+
+    mw.export_page(another_body(), path)
+
+
+@shows("docs/gallery/springs.webp", "Swing it")
+def springs(path: Path) -> None:
+    import marrow as mw
+    from website.characters import loose_tail
+
+    pet, graph = loose_tail()
+    mw.export_page(pet, path, graph=graph)

@@ -24,7 +24,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "README.ko.md",
     ),
     "Motion": ("graph.md", "constraints.md", "ik.md", "motion.md", "motion_pairs.md", "lod.md"),
-    "Seeing": ("studio.md", "rendering.md", "gpu.md"),
+    "Seeing": ("studio.md", "export_page.md", "rendering.md", "gpu.md"),
     "Data": ("dataset.md", "torch.md"),
     "Files": ("gltf.md", "vrm.md", "fbx.md", "bvh-usd.md", "spaces.md"),
     "Engine": (

@@ -1,5 +1,4 @@
 /** `App`: what the page knows, and how its parts hear of changes. */
-import { Connection, type Status } from "./connection";
 import { Flow } from "./flow";
 import { Images } from "./images";
 import { Player } from "./play";
@@ -7,6 +6,7 @@ import { keepOptions, loadOptions, type ViewOptions, viewsOf, viewsText } from "
 import {
   type Changed, type CharacterInfo, type ClientMessage, type Difference, type Frame, type Hello, type HistoryEntry, type Live, MAX_UPLOAD_FILES, type State, type SetViews, type Stats, type UploadOffer, type ViewChoice,
 } from "./protocol";
+import type { Source, Status } from "./source";
 import type { Named } from "./ui/files";
 import { commonPrefix } from "./ui/names";
 import { CharacterView } from "./view/character";
@@ -49,8 +49,7 @@ const MAX_POSE = 90_000;
 const GATHER_MS = 1000 / 60;
 
 export class App {
-  readonly connection = new Connection();
-  readonly images = new Images(this.connection);
+  readonly images: Images;
   readonly options = loadOptions();
   readonly viewport: Viewport;
   /** What steers a character that is played. */
@@ -70,7 +69,7 @@ export class App {
   private readonly placements = new Map<number, Float32Array>();
   private readonly lastFrames = new Map<number, Frame>();
   private readonly stores = new Map<number, JointStore>();
-  private readonly flow = new Flow((frame) => this.connection.send({ type: "ack", frame }));
+  private readonly flow = new Flow((frame) => this.source.send({ type: "ack", frame }));
   /** Per key: null while nothing newer waits for its turn. */
   private readonly latest = new Map<string, ClientMessage | null>();
   private readonly loads: number[] = [];
@@ -88,9 +87,10 @@ export class App {
   /** While characters are on their way back to their places: the camera is set again once they are there. */
   private homing: "no" | "asked" | "told" = "no";
 
-  constructor() {
+  constructor(readonly source: Source) {
+    this.images = new Images(source);
     // The answer travels while the page is put together.
-    this.connection.start();
+    source.start();
     this.viewport = new Viewport(this.options);
     this.player = new Player(this);
     this.viewport.onPick = (joint) => this.select(joint);
@@ -98,11 +98,10 @@ export class App {
     this.viewport.onSight = (seen) => this.emit("sight", seen);
     this.viewport.onLook = (look) => this.sendLatest("look", look);
     this.viewport.beforeDraw = () => this.takeFrames();
-    const { connection } = this;
-    connection.onDrawing = (message) => this.viewport.takeDrawing(message);
+    source.onDrawing = (message) => this.viewport.takeDrawing(message);
     for (const event of ["options", "selection", "character", "rig", "state"] as const) this.on(event, () => this.tellViews());
-    connection.onStatus = (status) => this.emit("status", status);
-    connection.onFrame = (frame) => {
+    source.onStatus = (status) => this.emit("status", status);
+    source.onFrame = (frame) => {
       // Places come only when they change; they hold until then, also for a character that is still on its way.
       const placed = this.placements.get(frame.slot);
       if (frame.placements) this.placements.set(frame.slot, frame.placements);
@@ -114,7 +113,7 @@ export class App {
       this.flow.took(frame.frame, frame.bytes);
       this.awaited?.(frame);
     };
-    connection.onMessage = (message) => {
+    source.onMessage = (message) => {
       switch (message.type) {
         case "hello":
           this.hello = message;
@@ -122,7 +121,7 @@ export class App {
           this.stores.clear();
           this.viewport.forgetDrawings();
           this.toldViews = "";
-          this.connection.send({ type: "accept", compact: true });
+          this.source.send({ type: "accept", compact: true });
           this.placements.clear();
           this.flow.reset();
           this.history = message.history.slice(-HISTORY_LENGTH);
@@ -176,7 +175,7 @@ export class App {
 
   private post(message: ClientMessage): void {
     this.flow.hurry();
-    this.connection.send(message);
+    this.source.send(message);
   }
 
   /** For values that change with every move of the pointer: the first goes out at once, of those that follow closely the newest. */
@@ -281,10 +280,10 @@ export class App {
     if (!kept) this.emit("loading", { text: "Fetching the character", fraction: 0 });
     try {
       const wanted = !kept || changed!.meshes;
-      const buffers = wanted ? this.connection.fetch(`api/character/${slot}/buffers`) : null;
+      const buffers = wanted ? this.source.fetch(`api/character/${slot}/buffers`) : null;
       buffers?.catch(() => {}); // What goes wrong is told where it is awaited.
-      const info = await this.connection.json<CharacterInfo>(`api/character/${slot}`);
-      const blob = buffers && (await this.connection.bytes(await buffers, info.buffer_bytes, (fraction) =>
+      const info = await this.source.json<CharacterInfo>(`api/character/${slot}`);
+      const blob = buffers && (await this.source.bytes(await buffers, info.buffer_bytes, (fraction) =>
         this.emit("loading", { text: `Fetching ${info.name}`, fraction }),
       ));
       if (turn !== this.loads[slot]) return;
@@ -445,7 +444,7 @@ export class App {
     const name = (files.length > 1 ? `${files.length} files` : files[0].file.name) + waiting;
     this.emit("loading", { text: `Sending ${name}`, fraction: 0 });
     try {
-      const answer = await this.connection.upload(files, slot, (fraction) =>
+      const answer = await this.source.upload(files, slot, (fraction) =>
         this.emit("loading", { text: fraction < 1 ? `Sending ${name}` : `Reading ${name}`, fraction: fraction < 1 ? fraction : -1 }),
       );
       this.emit("loading", null);

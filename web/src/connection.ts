@@ -1,26 +1,17 @@
 /** The wire to the server: one websocket that comes back by itself, and fetches that carry the page's token. */
 import {
-  type ClientMessage, type DrawingMessage, type Frame, PAGE_HEADER, PARCEL_TYPE, parseDrawing, parseFrame, type ServerMessage, SOCKET_PROTOCOL, TOKEN_HEADER, TOKEN_PROTOCOL, type UploadAnswer, type UploadManifest,
+  type ClientMessage, PAGE_HEADER, PARCEL_TYPE, parseDrawing, parseFrame, type ServerMessage, SOCKET_PROTOCOL, TOKEN_HEADER, TOKEN_PROTOCOL, type UploadAnswer, type UploadManifest,
 } from "./protocol";
+import { type Ability, type Query, type Request, Source } from "./source";
 import { Token } from "./token";
 import type { Named } from "./ui/files";
 
-/**
- * `refused`: the server is there and does not know this page: it was started anew, with a link of its own. `unlinked`: the page
- * was opened without the token of its link.
- */
-export type Status = "connecting" | "open" | "lost" | "refused" | "unlinked";
-export type Query = Record<string, string | number | string[]>;
-
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 3000;
+const ABILITIES: Ability[] = ["open", "edit", "export", "effectors", "keys", "check", "code", "stream"];
 
-export class Connection {
-  onMessage: (message: ServerMessage) => void = () => {};
-  onFrame: (frame: Frame) => void = () => {};
-  onDrawing: (message: DrawingMessage) => void = () => {};
-  onStatus: (status: Status) => void = () => {};
-  status: Status = "connecting";
+export class Connection extends Source {
+  readonly can = new Set(ABILITIES);
   private socket: WebSocket | null = null;
   private retry = FIRST_RETRY_MS;
   private timer = 0;
@@ -95,39 +86,8 @@ export class Connection {
     this.connect();
   }
 
-  private setStatus(status: Status): void {
-    this.status = status;
-    this.onStatus(status);
-  }
-
   send(message: ClientMessage): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
-  }
-
-  async json<T>(path: string, query: Query = {}): Promise<T> {
-    return (await (await this.fetch(path, query)).json()) as T;
-  }
-
-  async text(path: string): Promise<string> {
-    return (await this.fetch(path)).text();
-  }
-
-  /** A large answer, with its progress from 0 to 1 as it arrives. */
-  async bytes(answer: Response, expected: number, progress: (fraction: number) => void): Promise<ArrayBuffer> {
-    if (!answer.body || !expected) return answer.arrayBuffer();
-    const out = new Uint8Array(expected);
-    const reader = answer.body.getReader();
-    let at = 0;
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      if (at + value.length > expected) throw new Error("The server sent more than it announced.");
-      out.set(value, at);
-      at += value.length;
-      progress(at / expected);
-    }
-    if (at !== expected) throw new Error("The character did not arrive whole.");
-    return out.buffer;
   }
 
   /** What goes with every request: the token, and whose request it is. */
@@ -135,7 +95,7 @@ export class Connection {
     return { [TOKEN_HEADER]: this.token.value ?? "", [PAGE_HEADER]: this.page };
   }
 
-  async fetch(path: string, query: Query = {}, init: { method?: string; headers?: Record<string, string>; body?: BodyInit } = {}): Promise<Response> {
+  async fetch(path: string, query: Query = {}, init: Request = {}): Promise<Response> {
     const answer = await fetch(address(path, query), { ...init, headers: { ...init.headers, ...this.headers } });
     if (answer.ok) return answer;
     throw new Error(await reason(answer));

@@ -1,14 +1,14 @@
 /** `Images`: the images of characters, each fetched once, for whoever draws or shows them. */
-import type { Connection } from "./connection";
+import type { Source } from "./source";
 
 export class Images {
   private readonly blobs = new Map<number, Map<number, Promise<Blob>>>();
   private readonly urls = new Map<number, Map<number, Promise<string>>>();
 
-  constructor(private readonly connection: Connection) {}
+  constructor(private readonly source: Source) {}
 
   blob(slot: number, image: number): Promise<Blob> {
-    return once(this.blobs, slot, image, async () => (await this.connection.fetch(`api/image/${slot}/${image}`)).blob());
+    return once(this.blobs, slot, image, async () => (await this.source.fetch(`api/image/${slot}/${image}`)).blob());
   }
 
   /** What an `<img>` shows: it can bring no token itself. */

@@ -49,7 +49,7 @@ export function listenToKeys(app: App, help: HTMLDialogElement): void {
   window.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
     const key = letter(event);
-    if ((event.ctrlKey || event.metaKey) && key === "o") {
+    if ((event.ctrlKey || event.metaKey) && key === "o" && app.source.can.has("open")) {
       event.preventDefault();
       chooseCharacter(0);
       return;

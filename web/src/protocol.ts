@@ -1,5 +1,5 @@
 // The protocol of marrow's studio.
-// Made by `make generated` from protocol.py, description.py and answers.py in src/marrow/studio.
+// Made by `make generated` from protocol.py, description.py, answers.py and page/page_info.py in src/marrow/studio.
 
 export const PROTOCOL_VERSION = 5;
 export const SOCKET_PROTOCOL = "marrow";
@@ -1054,6 +1054,71 @@ export interface UploadAnswer {
   error: string | null;
   offer: UploadOffer | null;
   kind: "character" | "graph" | "map" | "motion" | "profile";
+}
+
+/** An array of the page: where it lies there (`BufferInfo`), and how it is told. "floats": as they are. "whole": differences down the numbers, `order` times. "grid": `low + step * whole`. "directions": unit vectors of 12 bits a number on an octahedron, with the sign of `w` behind it where rows have 4. "joints" and "weights": column by column; rows of weights are shares of their sum. "rows": the rows `index` (an array of the page) of the array `of`; of three axes, those of the second. */
+export interface PackedArray {
+  place: BufferInfo;
+  kind: "directions" | "floats" | "grid" | "joints" | "rows" | "weights" | "whole";
+  order: number;
+  low: number[];
+  step: number;
+  of: number;
+  index: number;
+}
+
+/** The clips: how many frames each has; J joints and M morphs of a row; the steps of rotations and scales by joint, of translations, of morph weights; the `rest` row. `clips_at` and `graph_at` are the bytes of the baked characters where rows belong. `error`: how far joints may be off by this, in metres. */
+export interface PageMotion {
+  frames: number[];
+  joints: number;
+  morphs: number;
+  steps: number[];
+  step: number;
+  morph_step: number;
+  rest: number[];
+  clips_at: number;
+  graph_at: number;
+  error: number;
+}
+
+/** What turns a morph target on: its channel, and the weight there at which it is fully on; `mesh` is whose it is. */
+export interface PageMorphTarget {
+  mesh: number;
+  channel: number;
+  full_weight: number;
+}
+
+/** How levels of detail are chosen: `how` 0 by errors in metres, 1 by one over screen sizes; the thresholds of levels 1, 2..., by which factor each has to be passed, and the ball (x, y, z, radius) that a character stays in. */
+export interface PageLevels {
+  how: number;
+  thresholds: number[];
+  slacks: number[];
+  ball: [number, number, number, number];
+}
+
+/** The way of a clip over the floor: the joint that goes it, whether turning counts, where it begins and the whole way, as matrices of three rows of four; and the joint's inverse bind. */
+export interface PageWay {
+  joint: number;
+  turns: boolean;
+  begin: number[];
+  whole: number[];
+  inverse_bind: number[];
+}
+
+/** A page's own data. `travels`: the graph tells how far characters go; `spacing`: metres between those of a crowd; `images`: their types. `bones`: the colour of each joint in the view `skeleton`, None for those that are not drawn. `position_error`: how far vertices may be off by how they are told, in metres. */
+export interface PageInfo {
+  hello: Hello;
+  character: CharacterInfo;
+  arrays: PackedArray[];
+  motion: PageMotion;
+  levels: PageLevels;
+  targets: PageMorphTarget[];
+  ways: Record<string, PageWay>;
+  travels: boolean;
+  spacing: number;
+  images: string[];
+  bones: ([number, number, number] | null)[];
+  position_error: number;
 }
 
 export type ClientMessage =

@@ -10,3 +10,9 @@ declare module "node:assert/strict" {
   };
   export default assert;
 }
+declare module "node:fs" {
+  export function readFileSync(file: string): Uint8Array;
+  export function readFileSync(file: string, encoding: "utf8"): string;
+  export function writeFileSync(file: string, data: Uint8Array): void;
+}
+declare const process: { argv: string[] };

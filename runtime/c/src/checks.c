@@ -6,13 +6,15 @@
 #define TABLE(c, leaf, type) ((const type *)(const void *)(c)->graph[GRAPH_##leaf].data)
 #define LINKS(c) TABLE(c, links, int64_t)
 #define MOST 1000000000LL /* of anything: sums of a few of them stay far from the end of 64 bits */
-#define REFUSE(what) return mrw_fail("its %s is not sound", what)
+#define REFUSE(what) return mrw_fail("what it says of its %s is not sound", what)
 #define WANT(condition, what) \
     do { \
         if (!(condition)) REFUSE(what); \
     } while (0)
 
 static int inside(int64_t first, int64_t count, int64_t size) { return first >= 0 && count >= 0 && count <= MOST && first <= size - count; }
+/* A count that may be multiplied: none that is too large, or negative, stays one. */
+static int64_t few(int64_t count) { return count < 0 || count > MOST ? -1 : count; }
 static int among(int64_t index, int64_t size) { return index >= 0 && index < size; }
 static int64_t columns(const mrw_character *c) { return mrw_width(c, STATE_values); }
 static int64_t programs(const mrw_character *c) { return 2 * c->sizes[SIZE_functions] + 2; }
@@ -27,8 +29,12 @@ static int are_refs(const mrw_character *c, int64_t first, int64_t count) {
     return 1;
 }
 
+/* Seconds of a clip: none, or enough that a day of rounds can be counted. */
+static int is_duration(double seconds) { return seconds == 0 || (seconds >= 1e-6 && seconds <= 1e7); }
+
 /* -- rules: what they take and leave on their stack */
-static int check_rule(const mrw_character *c, int64_t first, int64_t length, int of_weights) {
+static int check_rule(const mrw_character *c, int64_t first, int64_t length, const mrw_transition_row *way) {
+    int of_weights = !way, timed = 0, heeds = 0;
     if (!inside(first, length, ROWS(c, rules))) return 0;
     int64_t top = 0, compared = 0, passed = c->sizes[SIZE_listens] ? c->names[NAMES_events].count + 1 : 0;
     for (int64_t r = first; r < first + length; r++) {
@@ -41,11 +47,15 @@ static int check_rule(const mrw_character *c, int64_t first, int64_t length, int
         if (of_weights && code < MRW_ABOVE && code != MRW_NUMBER && code != MRW_PARAMETER_VALUE) return 0;
         if (code == MRW_NOT || code == MRW_NEGATIVE || code == MRW_SIZE) needs = 1;
         else if (code >= MRW_ABOVE) needs = 2;
+        timed |= code == MRW_ELAPSED || code == MRW_REMAINING || code == MRW_PROGRESS;
+        heeds |= code == MRW_PASSED || code == MRW_WINDOW;
         compared += code >= MRW_ABOVE && code <= MRW_UNEQUAL;
         if (top < needs) return 0;
         top += leaves - needs;
         if (top > MRW_MAX_RULE || compared > MRW_MAX_RULE) return 0;
     }
+    /* What a transition says of its rule is what the kernel goes by: times are compared, and waited for. */
+    if (way && (way->comparisons != compared || !way->timed != !timed || !way->heeds != !heeds || (timed && !compared))) return 0;
     return length == 0 ? !of_weights : top >= 1;
 }
 
@@ -104,10 +114,10 @@ static int check_spaces(const mrw_character *c) {
         int plane = node->kind == MRW_SPACE2;
         WANT(s->points >= 1 && s->points <= MOST && inside(s->numbers, s->points * (plane ? 2 : 1), ROWS(c, numbers)), "blend spaces");
         /* A point is an input, or a copy of one a round further: one step takes it back to where inputs are. */
-        WANT(s->shift >= 0 && s->shift <= node->count && s->points <= 3 * node->count, "blend spaces");
+        WANT(s->shift >= 0 && s->shift <= node->count && s->points <= 3 * few(node->count), "blend spaces");
         if (!plane) continue;
-        WANT(inside(s->cells, 2 * s->cell_count, ROWS(c, links)) && inside(s->boxes, 4 * s->cell_count, ROWS(c, numbers)), "blend spaces");
-        WANT(inside(s->edges, 2 * s->edge_count, ROWS(c, links)), "blend spaces");
+        WANT(inside(s->cells, 2 * few(s->cell_count), ROWS(c, links)) && inside(s->boxes, 4 * few(s->cell_count), ROWS(c, numbers)), "blend spaces");
+        WANT(inside(s->edges, 2 * few(s->edge_count), ROWS(c, links)), "blend spaces");
         for (int64_t k = 0; k < s->cell_count; k++) {
             int64_t at = links[s->cells + 2 * k], count = links[s->cells + 2 * k + 1];
             WANT(count >= 1 && inside(at, count, ROWS(c, links)), "blend spaces");
@@ -123,7 +133,7 @@ static int check_clips(const mrw_character *c) {
     WANT(N >= bank && bank >= 1, "clips");
     for (int64_t k = 0; k < N; k++) {
         const mrw_clip_row *row = TABLE(c, clips, mrw_clip_row) + k;
-        WANT(row->duration >= 0 && row->duration <= 1e7 && row->rate > 0 && row->rate <= 1e6, "clips");
+        WANT(is_duration(row->duration) && row->rate > 0 && row->rate <= 1e6, "clips");
         WANT(inside(row->first_event, row->events, ROWS(c, events)) && inside(row->first_curve, row->curves, ROWS(c, curves)), "clips");
         WANT(among(row->clip, c->tables[TABLE_lasts].rows) && among(row->clip, bank) && among(row->twin, N), "clips");
         WANT(row->root < 0 || (row->frames >= 1 && inside(row->root, row->frames, ROWS(c, roots))), "clips");
@@ -132,7 +142,7 @@ static int check_clips(const mrw_character *c) {
     for (int64_t k = 0; k < ROWS(c, events); k++) WANT(among(TABLE(c, events, mrw_event_row)[k].name, events), "events");
     for (int64_t k = 0; k < ROWS(c, curves); k++) {
         const mrw_curve_row *row = TABLE(c, curves, mrw_curve_row) + k;
-        WANT(among(row->column, columns(c)) && row->count >= 1 && inside(row->keys, 2 * row->count, ROWS(c, numbers)), "curves");
+        WANT(among(row->column, columns(c)) && row->count >= 1 && inside(row->keys, 2 * few(row->count), ROWS(c, numbers)), "curves");
     }
     for (int64_t k = 0; k < ROWS(c, columns); k++) WANT(among(TABLE(c, columns, int64_t)[k], ROWS(c, curves)), "curves");
     for (int64_t k = 0; k < ROWS(c, curve_changes); k++) {
@@ -154,7 +164,7 @@ static int check_leaves(const mrw_character *c) {
         WANT(leaf->group < 0 || inside(leaf->knots, TABLE(c, groups, mrw_group_row)[leaf->group].markers + 1, ROWS(c, numbers)), "sync groups");
         int is_clip = TABLE(c, nodes, mrw_node_row)[leaf->node].kind == MRW_CLIP;
         WANT((!is_clip && leaf->matches == 0) || is_ref(c, leaf->speed), "clips of nodes"); /* a pose may stand still */
-        WANT(leaf->matches >= 0 && (!is_clip || !leaf->matches || inside(leaf->match, 1 + 2 * leaf->matches, ROWS(c, numbers))), "clips of nodes");
+        WANT(leaf->matches >= 0 && (!is_clip || !leaf->matches || inside(leaf->match, 1 + 2 * few(leaf->matches), ROWS(c, numbers))), "clips of nodes");
     }
     return 0;
 }
@@ -175,7 +185,7 @@ static int check_machines(const mrw_character *c) {
             for (int64_t t = state->first; t < state->first + state->count; t++) {
                 const mrw_transition_row *way = TABLE(c, transitions, mrw_transition_row) + t;
                 WANT(among(way->to, row->count) && way->trigger >= -1 && way->trigger < columns(c), "transitions");
-                WANT(way->comparisons >= 0 && way->comparisons <= MRW_MAX_RULE && check_rule(c, way->rule, way->length, 0), "rules");
+                WANT(check_rule(c, way->rule, way->length, way), "rules");
             }
         }
     }
@@ -192,12 +202,12 @@ static int check_procedurals(const mrw_character *c) {
         WANT(inside(row->refs, row->count, ROWS(c, links)), "procedural nodes");
         WANT(!row->count || inside(row->vector, row->count, c->sizes[SIZE_vectors]), "procedural nodes");
         for (int64_t k = 0; k < row->count; k++) {
-            int64_t ref = LINKS(c)[row->refs + k], link = MRW_RULE_REF - ref;
+            int64_t ref = LINKS(c)[row->refs + k], link = ref > MRW_RULE_REF || ref < -MOST * 2 ? -1 : MRW_RULE_REF - ref;
             if (ref > MRW_RULE_REF) {
                 WANT(is_ref(c, ref), "procedural nodes");
                 continue;
             }
-            WANT(inside(link, 2, ROWS(c, links)) && check_rule(c, LINKS(c)[link], LINKS(c)[link + 1], 1), "procedural nodes");
+            WANT(inside(link, 2, ROWS(c, links)) && check_rule(c, LINKS(c)[link], LINKS(c)[link + 1], 0), "procedural nodes");
         }
         WANT((row->travel != MRW_TRAVEL_SCALED && row->travel != MRW_TRAVEL_TURNED) || is_ref(c, row->travel_ref), "procedural nodes");
         WANT(row->travel >= MRW_TRAVEL_KEPT && row->travel <= MRW_TRAVEL_TURNED, "procedural nodes");
@@ -213,21 +223,44 @@ static int check_procedurals(const mrw_character *c) {
     return 0;
 }
 
-/* Nothing that is no number. Where infinity may stand it stands for "no end". */
+/* Numbers are numbers, and have an end; only the range of a parameter may have none. */
 static int check_numbers(const mrw_character *c) {
-    const int tables[] = {GRAPH_numbers, GRAPH_constants, GRAPH_roots, GRAPH_ways};
-    for (int t = 0; t < 4; t++) {
-        const mrw_array *table = &c->graph[tables[t]];
-        const double *values = (const double *)(const void *)table->data;
-        for (int64_t k = 0; k < table->rows * table->columns; k++) WANT(mrw_finite(values[k]) || (t == 0 && values[k] == values[k]), "table of numbers");
+    for (int f = 0; f < (int)(sizeof(mrw_graph_floats) / sizeof(*mrw_graph_floats)); f++) {
+        const mrw_array *table = &c->graph[mrw_graph_floats[f].leaf];
+        int endless = mrw_graph_floats[f].leaf == GRAPH_parameters || mrw_graph_floats[f].leaf == GRAPH_numbers;
+        for (int64_t k = 0; k < table->rows * table->columns; k++) {
+            double value;
+            mrw_copy(&value, table->data + k * table->item + mrw_graph_floats[f].offset, 8);
+            WANT(endless ? value == value : mrw_finite(value), "table of numbers");
+        }
+    }
+    const double *durations = (const double *)(const void *)c->tables[TABLE_durations].data;
+    for (int64_t k = 0; k < c->tables[TABLE_durations].rows; k++) WANT(is_duration(durations[k]), "list of clips");
+    for (int64_t k = 0; k < c->tables[TABLE_parameter_values].rows; k++)
+        for (int i = 0; i < 7; i++) {
+            double value = ((const double *)(const void *)c->tables[TABLE_parameter_values].data)[7 * k + i];
+            WANT(i == 1 || i == 2 ? value == value : mrw_finite(value), "list of parameters");
+        }
+    return 0;
+}
+
+static int check_floats(const mrw_character *c, char *const *state, int64_t count) {
+    for (int f = 0; f < (int)(sizeof(mrw_state_floats) / sizeof(*mrw_state_floats)); f++) {
+        int leaf = mrw_state_floats[f].leaf;
+        for (int64_t k = 0; k < count * mrw_width(c, leaf); k++) {
+            double value;
+            mrw_copy(&value, state[leaf] + k * c->begin[leaf].item + mrw_state_floats[f].offset, 8);
+            WANT(mrw_finite(value), "state");
+        }
     }
     return 0;
 }
 
 static int check_sizes(const mrw_character *c) {
     const int64_t *s = c->sizes;
-    int64_t J = s[SIZE_joints], M = s[SIZE_morphs], P = s[SIZE_palette], Jp = (J + 15) / 16 * 16, Mp = (M + 15) / 16 * 16;
+    int64_t J = s[SIZE_joints], M = s[SIZE_morphs], P = s[SIZE_palette];
     WANT(J >= 1 && J <= 65536 && M >= 0 && M <= 1000000 && P >= 0 && P <= 1000000, "table of sizes");
+    int64_t Jp = (J + 15) / 16 * 16, Mp = (M + 15) / 16 * 16;
     WANT(s[SIZE_row_joints] == Jp && s[SIZE_row_morphs] == Mp && s[SIZE_pose_size] == 10 * Jp + Mp && s[SIZE_inertia_size] == 2 * (9 * Jp + Mp), "table of sizes");
     WANT(s[SIZE_memory] >= 0 && s[SIZE_memory] <= 100000000 && s[SIZE_vectors] >= 1 && s[SIZE_vectors] <= 1000000, "table of sizes");
     WANT(s[SIZE_depth] >= 1 && s[SIZE_depth] <= 4096 && s[SIZE_pose_depth] >= 1 && s[SIZE_pose_depth] <= 4096, "table of sizes");
@@ -244,10 +277,13 @@ static int check_poses(const mrw_character *c) {
     const int64_t *s = c->sizes, J = s[SIZE_joints], size = s[SIZE_pose_size], clips = c->pose[POSE_clip_start].rows;
     const int64_t *start = (const int64_t *)(const void *)c->pose[POSE_clip_start].data, *frames = (const int64_t *)(const void *)c->pose[POSE_clip_frames].data;
     const float *rate = (const float *)(const void *)c->pose[POSE_clip_rate].data;
+    const int64_t *packed = (const int64_t *)(const void *)c->pose[POSE_clip_packed].data;
     WANT(c->pose[POSE_clip_frames].rows == clips && c->pose[POSE_clip_rate].rows == clips && clips >= 1, "bank of clips");
+    WANT(c->pose[POSE_clip_packed].rows == clips, "bank of clips");
     for (int64_t k = 0; k < clips; k++) {
         WANT(frames[k] >= 1 && frames[k] <= MOST && inside(start[k], frames[k] * size, c->pose[POSE_bank].rows), "bank of clips");
         WANT(mrw_finite(rate[k]) && rate[k] >= 0, "bank of clips");
+        WANT(packed[k] == -1, "bank of clips"); /* baked clips are not packed */
     }
     WANT(c->pose[POSE_masks].rows % (s[SIZE_row_joints] + s[SIZE_row_morphs]) == 0, "masks");
     const int32_t *parents = (const int32_t *)(const void *)c->pose[POSE_parents].data, *palette = (const int32_t *)(const void *)c->pose[POSE_palette_joints].data;
@@ -285,7 +321,7 @@ static int check_lists(const mrw_character *c) {
     WANT(t[TABLE_world_vectors].columns == 5, "list of targets");
     for (int64_t k = 0; k < t[TABLE_world_vectors].rows; k++) {
         const int64_t *row = (const int64_t *)(const void *)t[TABLE_world_vectors].data + 5 * k;
-        WANT(inside(row[0], 3, c->sizes[SIZE_vectors]) && is_ref(c, row[1]) && is_ref(c, row[2]) && is_ref(c, row[3]), "list of targets");
+        WANT(inside(row[3], 3, c->sizes[SIZE_vectors]) && is_ref(c, row[0]) && is_ref(c, row[1]) && is_ref(c, row[2]), "list of targets");
     }
     WANT(c->names[NAMES_curves].count == t[TABLE_curve_columns].rows && c->names[NAMES_saved].count == t[TABLE_saved_places].rows, "list of names");
     for (int64_t k = 0; k < t[TABLE_curve_columns].rows; k++) WANT(among(((const int64_t *)(const void *)t[TABLE_curve_columns].data)[k], W), "list of curves");
@@ -362,9 +398,11 @@ int mrw_check_tables(mrw_character *c) {
 int mrw_check_state(const mrw_character *c, char *const *state, int64_t count) {
 #define OF(leaf, type) ((const type *)(const void *)state[STATE_##leaf])
     int64_t clips = c->pose[POSE_clip_start].rows, sections = ROWS(c, sections), montages = c->names[NAMES_montages].count;
+    if (check_floats(c, state, count) < 0) return -1;
     for (int64_t n = 0; n < count; n++) {
         const mrw_instance_state *me = OF(instances, mrw_instance_state) + n;
-        WANT(among(me->side, 2) && me->interval >= 1 && me->wanted >= 1 && me->round >= 1 && mrw_finite(me->clock), "state");
+        WANT(among(me->side, 2) && me->interval >= 1 && me->wanted >= 1 && me->round >= 1 && me->wanted <= 1000000 && me->interval <= 1000000 && me->round <= 1000000, "state");
+        WANT(me->clock >= -1e12 && me->clock <= 1e12 && me->pending >= 0 && me->pending <= 1e7 && me->waited >= 0 && me->waited <= 1000000, "state");
         for (int64_t k = 0; k < ROWS(c, machines); k++) {
             const mrw_machine_state *row = OF(machines, mrw_machine_state) + n * ROWS(c, machines) + k;
             int64_t states = TABLE(c, machines, mrw_machine_row)[k].count;

@@ -1,37 +1,26 @@
 /* Poses: the programs of this moment run by the pose kernel, and what is told of places in the world before that. */
 #include "internal.h"
 
-static double down(double x) {
-    double t = (double)(int64_t)x;
-    return t > x ? t - 1 : t;
+static void put(uint64_t *frame, int at, const void *data, int64_t size) {
+    frame[at] = (uint64_t)(uintptr_t)data;
+    frame[at + 1] = (uint64_t)size;
 }
 
-/* v + 2 u x (u x v + w v) */
-static void rotate(const double *q, const double *v, double *out) {
-    double x = q[0], y = q[1], z = q[2], w = q[3];
-    double a = (y * v[2] - z * v[1]) + w * v[0], b = (z * v[0] - x * v[2]) + w * v[1], c = (x * v[1] - y * v[0]) + w * v[2];
-    out[0] = v[0] + 2 * (y * c - z * b);
-    out[1] = v[1] + 2 * (z * a - x * c);
-    out[2] = v[2] + 2 * (x * b - y * a);
-}
-
-static void multiply(const double *a, const double *b, double *out) {
-    out[0] = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
-    out[1] = a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0];
-    out[2] = a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3];
-    out[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+static void put2(uint64_t *frame, int at, const void *data, int64_t rows, int64_t columns) {
+    put(frame, at, data, rows);
+    frame[at + 2] = (uint64_t)columns;
 }
 
 /* Before an update: where those who had one are, that their next one starts from. Who was moved after its poses were used was moved for
-   the next update. */
+ * the next update. */
 void mrw_keep_transforms(mrw_control *control, int interpolates) {
     for (int64_t n = 0; n < control->count; n++) {
         mrw_instance_state *me = MRW_ROWS(control, instances, mrw_instance_state) + n;
-        if (interpolates && me->waited != 0) continue;
-        const double *was = me->ahead ? MRW_ROWS(control, shown_at, double) : MRW_ROWS(control, place, double);
-        mrw_copy(MRW_ROWS(control, placed, double) + 7 * n, was + 7 * n, 56);
+        if (interpolates && me->waited) continue;
+        const double *from = me->ahead ? MRW_ROWS(control, shown_at, double) : MRW_ROWS(control, place, double);
+        mrw_copy(MRW_ROWS(control, placed, double) + 7 * n, from + 7 * n, 56);
         me->ahead = 0;
-        me->cut = me->cut > 0 ? me->cut - 1 : 0;
+        me->cut = me->cut > 1 ? me->cut - 1 : 0;
     }
 }
 
@@ -41,48 +30,23 @@ static void used(mrw_crowd *crowd) {
 }
 
 /* Before poses are made: tells the programs which update it is, how model space moved, and where in it targets are. */
-void mrw_refresh(mrw_crowd *crowd) {
+int mrw_refresh(mrw_crowd *crowd) {
     mrw_control *control = &crowd->control;
     const mrw_character *c = control->character;
-    const mrw_array *world = &c->tables[TABLE_world_vectors];
-    const double *constants = (const double *)(const void *)c->graph[GRAPH_constants].data;
-    int64_t V = c->sizes[SIZE_vectors], columns = mrw_width(c, STATE_values), header = c->sizes[SIZE_header];
-    for (int64_t n = 0; n < control->count; n++) {
-        const mrw_instance_state *me = MRW_ROWS(control, instances, mrw_instance_state) + n;
-        const double *place = MRW_ROWS(control, place, double) + 7 * n, *placed = MRW_ROWS(control, placed, double) + 7 * n;
-        float *vectors = control->vectors + n * V;
-        double back[4] = {-place[3], -place[4], -place[5], place[6]}, turned[4], moved[3];
-        if (header >= 0) {
-            float *head = vectors + header;
-            double now = me->clock * MRW_TICKS, last = down(now + MRW_SLACK), part = now - last;
-            head[0] = (float)me->stamp;
-            head[1] = (float)me->since;
-            head[9] = (float)(last - down((me->clock - me->since) * MRW_TICKS + MRW_SLACK));
-            head[10] = (float)(part > MRW_SLACK ? part : 0.0);
-            head[11] = me->cut == 1 ? 1.0f : 0.0f;
-            for (int k = 0; k < 3; k++) moved[k] = placed[k] - place[k];
-            rotate(back, moved, turned);
-            for (int k = 0; k < 3; k++) head[2 + k] = (float)turned[k];
-            multiply(back, placed + 3, turned);
-            for (int k = 0; k < 4; k++) head[5 + k] = (float)turned[k];
-        }
-        for (int64_t k = 0; k < world->rows; k++) {
-            const int64_t *row = (const int64_t *)(const void *)world->data + 5 * k;
-            double given[3];
-            for (int i = 0; i < 3; i++) {
-                int64_t ref = row[1 + i];
-                given[i] = ref >= 0 ? MRW_ROWS(control, values, double)[n * columns + ref] : constants[-1 - ref];
-                if (!row[4]) given[i] -= place[i];
-            }
-            rotate(back, given, turned);
-            for (int i = 0; i < 3; i++) vectors[row[0] + i] = (float)turned[i];
-        }
-    }
-}
-
-static void put(uint64_t *frame, int at, const void *data, int64_t size) {
-    frame[at] = (uint64_t)(uintptr_t)data;
-    frame[at + 1] = (uint64_t)size;
+    const mrw_kernels *kernels = mrw_active();
+    uint64_t frame[WORDS_write_root_vectors];
+    int64_t N = control->count;
+    if (!kernels) return -1;
+    put(frame, AT_write_root_vectors_instances, control->state[STATE_instances], N);
+    put2(frame, AT_write_root_vectors_place, control->state[STATE_place], N, 7);
+    put2(frame, AT_write_root_vectors_placed, control->state[STATE_placed], N, 7);
+    put2(frame, AT_write_root_vectors_values, control->state[STATE_values], N, mrw_width(c, STATE_values));
+    put(frame, AT_write_root_vectors_constants, c->graph[GRAPH_constants].data, c->graph[GRAPH_constants].rows);
+    put2(frame, AT_write_root_vectors_given, c->tables[TABLE_world_vectors].data, c->tables[TABLE_world_vectors].rows, 5);
+    put2(frame, AT_write_root_vectors_vectors, control->vectors, N, c->sizes[SIZE_vectors]);
+    frame[AT_write_root_vectors_header] = (uint64_t)c->sizes[SIZE_header];
+    kernels->write_root_vectors(frame);
+    return 0;
 }
 
 static int room_for(float **out, int64_t *rows, int64_t count, int64_t width) {
@@ -153,7 +117,7 @@ int mrw_run_program(mrw_crowd *crowd, int64_t r, unsigned wanted) {
 int mrw_prepare(mrw_crowd *crowd) {
     if (crowd->prepared) return 0;
     const mrw_programs *p = &crowd->control.programs;
-    if (crowd->control.character->placed) mrw_refresh(crowd);
+    if (crowd->control.character->placed && mrw_refresh(crowd) < 0) return -1;
     for (int64_t r = 0; r < p->programs - 1; r++)
         if (p->written[r] && mrw_run_program(crowd, r, 0) < 0) return -1;
     crowd->prepared = 1;

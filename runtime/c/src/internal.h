@@ -5,9 +5,6 @@
 #include "marrow.h"
 #include "marrow_layout.h"
 
-#if !defined(MRW_WIDE_SKINS)
-#define MRW_WIDE_SKINS 0
-#endif
 #define MRW_MOST_INSTANCES 1000000
 
 typedef struct {
@@ -120,7 +117,7 @@ int mrw_take_up(mrw_crowd *crowd, const int64_t *instances, int64_t count);
 void mrw_changed(mrw_crowd *crowd);
 int mrw_control_update(mrw_crowd *crowd, const double *each, double seconds);
 int mrw_widen(mrw_crowd *crowd);
-void mrw_refresh(mrw_crowd *crowd);
+int mrw_refresh(mrw_crowd *crowd);
 void mrw_keep_transforms(mrw_control *control, int interpolates);
 /* The instances that a caller means: a list (NULL: all), each looked at. Returns how many, or -1. */
 int64_t mrw_chosen(const mrw_crowd *crowd, const int64_t *instances, int64_t count);

@@ -38,23 +38,18 @@ static void target_weights(const mrw_skin_group *skin, const float *morphs, floa
     }
 }
 
-/* The kernel for what a pose's matrices are: -1 where there is none. */
-static void (*kernel_for(const mrw_kernels *k, int way, int64_t kind, int vectors))(void *) {
-    void (*const table[5][3])(void *) = {
-        {k->skin_linear_0, k->skin_linear_1, k->skin_linear_2},
-        {k->skin_rigid_0, k->skin_rigid_1, k->skin_rigid_2},
-        {k->skin_uniform_0, k->skin_uniform_1, k->skin_uniform_2},
-        {k->skin_stretch_0, k->skin_stretch_1, k->skin_stretch_2},
-        {k->skin_blended_0, k->skin_blended_1, k->skin_blended_2},
-    };
-    return table[way == LINEAR ? 0 : way == BLENDED ? 4 : kind >= 0 && kind < 3 ? 1 + kind : 3][vectors];
+/* The kernel for what a pose's matrices are. */
+static void (*kernel_for(const mrw_kernels *k, int64_t way, int64_t kind, int vectors))(void *) {
+    void (*const linear[])(void *) = {k->skin_linear_0, k->skin_linear_1, k->skin_linear_2};
+    if (way == LINEAR) return linear[vectors];
+    if (way == BLENDED) return k->skin_blended_2;
+    return kind == 0 ? k->skin_rigid_2 : kind == 1 ? k->skin_uniform_2 : k->skin_stretch_2;
 }
 
 typedef struct { const float *matrices, *morphs; float *p, *n, *t, *dual, *stretch, *weights, *spare_n, *spare_t; const float *zeros; } skin_call;
 
-/* Where a module is to be small, ways of skinning other than linear have one kernel, which writes normals and tangents too: what is not
- * asked for goes to spare room. */
-static int is_wide(const mrw_skin_group *skin) { return MRW_WIDE_SKINS && skin->method != LINEAR; }
+/* Ways of skinning other than linear have one kernel, which writes normals and tangents too: what is not asked for goes to spare room. */
+static int is_wide(const mrw_skin_group *skin) { return skin->method != LINEAR; }
 
 static void skin_one(const mrw_character *c, const mrw_kernels *kernels, const mrw_skin_group *skin, const skin_call *call) {
     int64_t P = c->sizes[SIZE_palette], V = c->sizes[SIZE_vertices], kind = 0;
@@ -100,7 +95,7 @@ static void skin_one(const mrw_character *c, const mrw_kernels *kernels, const m
     frame[AT_skin_f0] = frame[AT_skin_b0] = 0;
     frame[AT_skin_f1] = 1;
     frame[AT_skin_b1] = (uint64_t)skin->blocks;
-    kernel_for(kernels, (int)skin->method, kind, vectors)(frame);
+    kernel_for(kernels, skin->method, kind, vectors)(frame);
 }
 
 int32_t mrw_skin(mrw_crowd *crowd, const int64_t *instances, int64_t count, float *positions, float *normals, float *tangents) {

@@ -21,7 +21,15 @@ static const mrw_level_entry *mrw_find_level(void) {
     if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
         const char *wanted = getenv("MARROW_LEVEL");
         int narrow = wanted && mrw_same(wanted, "v3", 3);
-        const mrw_level_entry *here = !narrow && has_level(1) ? &level_v4 : has_level(0) ? &level_v3 : 0;
+        const mrw_level_entry *here = 0;
+#if !defined(MRW_NO_V3)
+        if (has_level(0)) here = &level_v3;
+#endif
+#if !defined(MRW_NO_V4)
+        if (!narrow && has_level(1)) here = &level_v4;
+#else
+        (void)narrow;
+#endif
         __atomic_store_n(&found, here, __ATOMIC_RELAXED);
         __atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
     }

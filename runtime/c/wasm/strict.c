@@ -13,6 +13,7 @@ static inline v128_t half(v128_t x, v128_t y, v128_t z) {
     return wasm_i64x2_add(s, wasm_v128_and(by, inexact));
 }
 
+v128_t marrow_fma4(v128_t x, v128_t y, v128_t z);
 __attribute__((noinline)) v128_t marrow_fma4(v128_t x, v128_t y, v128_t z) {
     v128_t low = half(wasm_f64x2_promote_low_f32x4(x), wasm_f64x2_promote_low_f32x4(y), wasm_f64x2_promote_low_f32x4(z));
 #define HIGH(v) wasm_f64x2_promote_low_f32x4(wasm_i32x4_shuffle(v, v, 2, 3, 2, 3))

@@ -99,6 +99,13 @@ _COMMANDS = {
         "Open the studio: see, scrub and steer a character in the browser.",
         "marrow view fox.glb\nmarrow view hero.fbx --graph hero.json\nmarrow view before.fbx --compare after.glb",
     ),
+    "export": (
+        "Write a page that shows a character without a server: one HTML file.\n\n"
+        "It is the studio's page with everything in it: clips to scrub, the graph with its sliders, pads and triggers, "
+        "levels of detail, a crowd to try. It opens from a disk or any web space, and fetches nothing.",
+        "marrow export hero.glb -o hero.html\nmarrow export hero.glb --graph walk.json -o hero.html\n"
+        "marrow export mannequin -o mannequin.html --count 20",
+    ),
     "play": (
         "Play a character: it stands, walks, runs, turns and jumps where it is steered.\n\n"
         "Its graph is made from the clips that names and measures tell. A body on two legs without clips gets the "

@@ -35,6 +35,7 @@ def bench(
         "render",
         "dataset",
         "torch",
+        "web",
     ] = "core",
     *,
     seconds: float = 1.0,
@@ -51,7 +52,7 @@ def bench(
         cores, in a loop and at 60 Hz. motion: retargeting. ik: inverse kinematics. constraints: those on joints.
         springs: hair that swings.
         lod: levels of detail. studio: its server. gpu: skinning on the GPU. render: pictures. torch: with
-        gradients. dataset: data sets.
+        gradients. dataset: data sets. web: the runtimes for pages and C.
     seconds
         How long each comparison runs.
     growth

@@ -199,6 +199,8 @@ class GraphControl(SlotControl):
 
     def settle(self, instances: Array) -> None:
         """Takes up what was asked of instances at once, as an update of no time would; others stay as they are."""
+        if not len(instances):
+            return
         part = GraphControl(self.compiled, len(instances), kept_at=self.kept_at)
         part.store.state = taken(self.state, instances)
         part.state.instances["interval"] = part.state.instances["wanted"] = 1

@@ -151,8 +151,9 @@ class Selector:
         self._triangles = np.array([*(lod.triangles for lod in self._lods), 0], np.int64)
         errors = self._found(self._lods)
         self._errors = np.array([math.nan if e is None else e for e in (*errors, None)])
-        self._ball = moving_bounding_sphere(character) if bounds is None else _balls(bounds, None)
-        self._sphere = bounding_sphere(character) if bounds is None else self._ball
+        self.moving_sphere = moving_bounding_sphere(character) if bounds is None else _balls(bounds, None)
+        """The ball (x, y, z, radius) that the character stays in, `(1, 4)`."""
+        self.rest_sphere = bounding_sphere(character) if bounds is None else self.moving_sphere
         self._none = readonly(np.zeros(0))
         self._nobody = readonly(np.zeros(0, np.int64))
         self._before = self._nobody
@@ -172,11 +173,11 @@ class Selector:
         if sizes is None and not given and reduced and all(s is not None for s in saved):
             sizes = saved
         if distances is not None:
-            self.how, self._thresholds = DISTANCE, rising("distances", distances, len(reduced))
+            self.how, self.thresholds = DISTANCE, rising("distances", distances, len(reduced))
         elif sizes is not None:
-            self.how, self._thresholds = SCREEN_SIZE, size_thresholds(sizes, len(reduced))
+            self.how, self.thresholds = SCREEN_SIZE, size_thresholds(sizes, len(reduced))
         else:
-            self.how, self._thresholds = PIXELS, error_thresholds(self.character, self._found(reduced))
+            self.how, self.thresholds = PIXELS, error_thresholds(self.character, self._found(reduced))
 
     def _found(self, lods: Sequence[Lod]) -> list[float | None]:
         """The errors that levels are chosen by."""
@@ -238,7 +239,7 @@ class Selector:
         levels, values = frame.kept["levels"], frame.kept["values"]
         if self._limit < math.inf:
             levels = degraded(
-                levels, values, self._thresholds, self._costs, self._limit, before, forced, self.hysteresis
+                levels, values, self.thresholds, self._costs, self._limit, before, forced, self.hysteresis
             )
         self._before = np.where(levels < 0, UNKNOWN, levels) if self.hide else levels
         return Selection(readonly(levels), self, values)
@@ -264,7 +265,7 @@ class Selector:
         cameras: list[Any] = list(camera) if isinstance(camera, (list, tuple)) else [camera]
         if not cameras or not all(np.shape(getattr(c, "numbers", ())) == (CAMERA_NUMBERS,) for c in cameras):
             raise ValidationError(f"select: expected a mw.Camera or several, got {_validate.shown(camera)}")
-        balls, sized = self._ball, self._sphere
+        balls, sized = self.moving_sphere, self.rest_sphere
         if bounds is not None:
             balls = _balls(bounds, N)
             # Where it is now, as large as it is at rest.
@@ -273,7 +274,7 @@ class Selector:
             )
         return choose_levels.frame(
             transforms=matrices, balls=balls, sized=sized, cameras=np.stack([c.numbers for c in cameras]),
-            thresholds=self._thresholds, slacks=self._slacks, levels=np.empty(N, np.int64), values=np.empty(N),
+            thresholds=self.thresholds, slacks=self._slacks, levels=np.empty(N, np.int64), values=np.empty(N),
             how=self.how, hide=self.hide, factor=self.pixels if self.how == PIXELS else 1.0,
         )  # fmt: skip
 

@@ -18,14 +18,13 @@ from marrow.kernels.control_weight_rules import RULE_REF
 from marrow.kernels.language.kernel import KERNELS, Kernel
 from marrow.kernels.language.types import ArrayKind
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS
-from marrow.kernels.operations.limbs import HEADER, TICKS
+from marrow.kernels.operations.limbs import HEADER
 from marrow.kernels.skinning import METHODS
 
 __all__ = [
     "KERNELS_USED",
     "NAMES",
     "SIZES",
-    "SMALL_KERNELS",
     "array_leaves",
     "header",
     "layout_digest",
@@ -38,14 +37,14 @@ KERNELS_USED = (
     "update_graph",
     "gather_chunks",
     "run_programs",
+    "write_root_vectors",
     "dual_quaternions",
-    *(f"skin_{method}_{vectors}" for method in METHODS for vectors in range(3)),
+    *(f"skin_linear_{vectors}" for vectors in range(3)),
+    *(f"skin_{method}_2" for method in METHODS if method != "linear"),
 )
-"""The kernels that the driver calls."""
-SMALL_KERNELS = tuple(
-    n for n in KERNELS_USED if not n.startswith("skin_") or n.startswith("skin_linear") or n.endswith("_2")
-)
-"""Those of a module for pages: of ways of skinning other than linear only the kernel that writes everything."""
+"""The kernels that the driver calls. Of ways of skinning other than linear the one that writes everything: files stay
+small, and
+what an output is does not depend on which others are written."""
 SIZES = (
     "joints", "morphs", "row_joints", "row_morphs", "palette", "pose_size", "inertia_size", "memory", "vectors", "depth",
     "pose_depth", "longest", "section", "sums", "header", "travels", "keeps", "springs", "listens", "functions",
@@ -82,6 +81,9 @@ _BY_HAND = {
         "work.local", "work.model", "work.out_pose", "work.out_model", "work.out_palette", "work.out_morphs",
         "work.instances", "work.Jp", "work.Mp", "work.lanes", "work.depth", "work.wanted", "n0", "n1",
     },
+    "write_root_vectors": {
+        "instances", "place", "placed", "values", "constants", "given", "vectors", "header",
+    },
     "dual_quaternions": {"matrices", "pivots", "used", "dual", "stretch", "kinds", "scratch"},
     "skin": {
         "work.matrices", "work.stretch", "work.dual", "work.morph_weights", "work.out_p", "work.out_n", "work.out_t",
@@ -100,10 +102,10 @@ _KEPT = {
 }  # fmt: skip
 
 
-def runtime_kernels(names: tuple[str, ...] = KERNELS_USED) -> list[Kernel]:
+def runtime_kernels() -> list[Kernel]:
     """The kernels that the driver calls, each looked at."""
     catalogue.kernels()
-    found = [KERNELS[name] for name in names]
+    found = [KERNELS[name] for name in KERNELS_USED]
     fields = {
         name.removeprefix("room.") for name in KERNELS["update_graph"].leaves if name.startswith("room.")
     }
@@ -183,7 +185,6 @@ def _constants() -> Iterator[str]:
     from marrow.graph.lasting_events import JUST_NOW
     from marrow.graph.program_buffers import SECTIONS
     from marrow.graph.slot_control import FASTEST
-    from marrow.kernels.root_vectors import SLACK
 
     whole = {
         name: value
@@ -201,7 +202,7 @@ def _constants() -> Iterator[str]:
     for name, value in whole.items():
         yield f"#define MRW_{name} {value}"
     numbers = {
-        "LONG_STEP": LONG_STEP, "LONGEST_STEP": LONGEST_STEP, "SLACK": SLACK, "FASTEST": FASTEST, "TICKS": TICKS,
+        "LONG_STEP": LONG_STEP, "LONGEST_STEP": LONGEST_STEP, "FASTEST": FASTEST,
         "JUST_NOW": JUST_NOW,
     }  # fmt: skip
     for name, number in numbers.items():
@@ -235,6 +236,17 @@ def _leaf_tables() -> Iterator[str]:
         yield f"static const mrw_leaf mrw_{prefix}_leaves[] = {{ {', '.join(rows)} }};"
 
 
+def _floats() -> Iterator[str]:
+    """Where in the records of graphs and of instances numbers lie that must be numbers."""
+    yield "typedef struct { int32_t leaf, offset; } mrw_float;"
+    for prefix in ("graph", "state"):
+        places = []
+        for k, (_, kind) in enumerate(array_leaves(prefix).values()):
+            fields = {"": (kind.dtype, 0)} if kind.dtype.names is None else kind.dtype.fields or {}
+            places += [f"{{{k}, {at}}}" for dtype, at, *_ in fields.values() if dtype == np.float64]
+        yield f"static const mrw_float mrw_{prefix}_floats[] = {{ {', '.join(places)} }};"
+
+
 def _operations() -> Iterator[str]:
     kinds = ["none", "clip", "mask", "channel masks", "pose memory", "inertia memory"]
     names = ", ".join("LIMIT_" + k.replace(" ", "_").upper() for k in (*kinds, "constants"))
@@ -250,7 +262,7 @@ def _operations() -> Iterator[str]:
 
 
 def _body() -> str:
-    lines = [*_structs(), *_constants(), *_frames(), *_leaf_tables(), *_operations()]
+    lines = [*_structs(), *_constants(), *_frames(), *_leaf_tables(), *_floats(), *_operations()]
     lines.append(f"enum {{ {', '.join('SIZE_' + s for s in SIZES)}, MRW_SIZES }};")
     lines.append(f"enum {{ {', '.join('NAMES_' + s for s in NAMES)}, MRW_NAME_LISTS }};")
     lines.append(

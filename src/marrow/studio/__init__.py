@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from marrow.studio.effectors import StudioEffectors
     from marrow.studio.handle import StudioView, view
+    from marrow.studio.page.export import ExportedPage, export_page
 
-__all__ = ["StudioEffectors", "StudioView", "view"]
+__all__ = ["ExportedPage", "StudioEffectors", "StudioView", "export_page", "view"]
+_ROOMS = {"StudioEffectors": "effectors", "ExportedPage": "page.export", "export_page": "page.export"}
 
 
 def __getattr__(name: str) -> Any:
@@ -17,6 +19,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'marrow.studio' has no attribute {name!r}")
     import importlib
 
-    room = "effectors" if name == "StudioEffectors" else "handle"
+    room = _ROOMS.get(name, "handle")
     value = globals()[name] = getattr(importlib.import_module(f"marrow.studio.{room}"), name)
     return value

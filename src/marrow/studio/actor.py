@@ -220,9 +220,9 @@ class StudioActor:
         check_character(character)
         self.character, self.slot, self.origin = character, slot, origin
         self.graph = graph
-        self._compiled: CompiledGraph | None = None
+        self.compiled: CompiledGraph | None = None
         if graph is not None:
-            self._compiled = compile_graph(graph, character)
+            self.compiled = compile_graph(graph, character)
         self.graph_info = describe_graph(graph, character.skeleton) if graph else None
         self.drawn = with_stand_in(character)
         """What pages draw: the character, or where it has no mesh a body made of its bones. The palette is the same."""
@@ -286,7 +286,7 @@ class StudioActor:
 
     # -- what it plays ---------------------------------------------------------------------------------------
     def _new_animator(self, count: int) -> Animator:
-        graph = self._compiled if self.mode == "graph" else None
+        graph = self.compiled if self.mode == "graph" else None
         animator = Animator(self.character, graph, count=count)
         self.springs.put_on(animator)
         return animator

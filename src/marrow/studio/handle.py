@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from marrow.display.notebook import close_earlier, in_notebook, owned_by_cell
 from marrow.errors import MarrowError, ValidationError, told_at_the_call
+from marrow.model import _validate
 from marrow.printing import one_line
 from marrow.pyodide import IN_BROWSER
 from marrow.studio.address import Address, has_screen, listen, secret
@@ -32,6 +33,8 @@ __all__ = ["StudioView", "open_view", "view"]
 
 PathLike = str | os.PathLike[str]
 OPENING = "Opening the character"
+EMBED = 2_500_000
+"""Bytes that the page in a saved notebook may have."""
 
 
 @overload
@@ -46,6 +49,7 @@ def view(
     token_file: PathLike | None = None,
     browser: bool | None = None,
     watch: bool = True,
+    embed: int | None = EMBED,
     window: Literal[False] = False,
 ) -> StudioView: ...
 
@@ -73,6 +77,7 @@ def view(
     token_file: PathLike | None = None,
     browser: bool | None = None,
     watch: bool = True,
+    embed: int | None = EMBED,
     window: bool = False,
     **options: Any,
 ) -> Any:
@@ -90,8 +95,11 @@ def view(
     `port` and the token may be fixed, so that pages find the studio again after a restart: `token`, the `token_file` that
     it is in (which only you may read), or the variable `MARROW_STUDIO_TOKEN`; a random one where there is none.
     `browser=False` opens no page; left out, one is opened where there is a screen and no notebook. In a notebook the
-    handle shows itself as a frame, of which the saved notebook keeps a still picture; running the cell again closes the
+    handle shows itself as a frame, of which the saved notebook keeps a page that works without the kernel
+    (`mw.export_page`) where that has at most `embed` bytes, else a still picture; running the cell again closes the
     studio it had. A file is shown again when it was exported again, unless `watch=False`.
+
+    In a browser's Python (Pyodide) nothing can be served: it gives such a page, which a notebook shows.
 
     `window=True` opens a window of the desktop instead, without a browser, and stays until it is closed; in a notebook it
     is a widget (`.widget`), and the cell goes on. `options` are then those of `mw.window`: `size=(1280, 720)`,
@@ -100,9 +108,13 @@ def view(
     if IN_BROWSER and window:
         raise ValidationError("view: a browser's Python opens no windows: leave window=True out")
     if IN_BROWSER:
-        raise ValidationError(
-            "view: a browser's Python cannot serve the studio: open the file with marrow on a computer (marrow view FILE)"
-        )
+        if compare is not None:
+            raise ValidationError(
+                "view: a browser's Python shows one character at a time: leave compare= out"
+            )
+        from marrow.studio.page_view import page_view
+
+        return page_view("mannequin" if thing is None else thing, graph)
     if window:
         if (port, host, token, token_file, browser) != (None, "127.0.0.1", None, None, None):
             raise ValidationError("view: port, host, tokens and browser are the studio's: a window has none")
@@ -115,10 +127,13 @@ def view(
         raise ValidationError(f"view: {unknown}: only windows have that; pass window=True too")
     makers = [maker_of(thing, 0, graph)] if thing is not None else []
     makers += [maker_of(compare, 1)] if compare is not None else []
+    if embed is not None:
+        embed = _validate.integer("view", "embed", embed, low=0)
     close_earlier()
     opened = open_view(
         makers, port=port, host=host, token=token, token_file=token_file, browser=browser, watch=watch
     )
+    opened.embed = embed or 0
     owned_by_cell(opened)
     return opened
 
@@ -179,6 +194,8 @@ class StudioView:
         self._newest: Driven | None = None
         self._opened = time.monotonic()
         self._watchers: dict[int, Watcher] = {}
+        self.embed = EMBED
+        """Bytes that the page in a saved notebook may have; 0: it keeps a picture."""
 
     def watch(self, maker: Maker, actor: StudioActor) -> None:
         """Shows what a maker made again when its files change."""
@@ -340,6 +357,35 @@ class StudioView:
         except MarrowError as error:  # no renderer, no GPU: the studio needs neither
             return None, f"marrow studio: {name}. There is no picture of it: {error}."
 
+    def _kept_page(self) -> tuple[str | None, str]:
+        """The page that a saved notebook keeps; None, and why, where it keeps none."""
+        session, found = self._server.studio.session, []
+        actor = session.main
+        if not self.embed or not self.running or actor is None:
+            return None, ""
+        if session.stage is not None or 1 in session.actors:
+            return None, "It has more than one character, so that there is no page of it."
+        self._server.wait_for(lambda: found.append(session.state()))
+        state = found[0]
+        from marrow.studio.page.contents import gather
+        from marrow.studio.page.export import page_of
+
+        try:
+            contents = gather(
+                actor.character,
+                actor.graph,
+                parameters=state.parameters,
+                count=state.count,
+                clip=state.clip,
+                time=state.time,
+            )
+        except MarrowError as error:
+            return None, f"There is no page of it: {error}."
+        text, _ = page_of(contents)
+        if len(text) > self.embed:
+            return None, f"Its page has {len(text):,} bytes, more than embed={self.embed:,} lets in."
+        return text, ""
+
     def _repr_html_(self) -> str:
         return self._shown(*self._kept())
 
@@ -348,7 +394,8 @@ class StudioView:
 
         keys = self._server.studio.keys
         keys.framed = True
-        return cell_html(self._address, keys.tickets.new(), still, words)
+        page, why = self._kept_page()
+        return cell_html(self._address, keys.tickets.new(), still, f"{words} {why}".strip(), page)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         still, words = self._kept()

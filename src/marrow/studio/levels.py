@@ -87,7 +87,7 @@ class LevelPlan:
         return len(self.sent) > 1
 
     @cached_property
-    def _selector(self) -> Selector | None:
+    def selector(self) -> Selector | None:
         """By errors in pixels, or by screen sizes where nobody measured; None where neither is known."""
         shown = self.character
         if len(self.sent) < len(shown.levels):
@@ -108,11 +108,11 @@ class LevelPlan:
             return None
         if forced >= 0:
             levels = np.full(len(placements), min(forced, len(self) - 1), np.int64)
-        elif self._selector is None or not cameras:
+        elif self.selector is None or not cameras:
             return None
         else:
-            self._selector.pixels = max(pixels, 1e-3)
-            levels = self._selector.select(cameras, placements).levels.copy()
+            self.selector.pixels = max(pixels, 1e-3)
+            levels = self.selector.select(cameras, placements).levels.copy()
         if forced < 0 and 0 <= watched < len(levels):
             levels[watched] = 0
         return levels

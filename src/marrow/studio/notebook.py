@@ -1,9 +1,12 @@
-"""What a notebook shows of a studio: a still picture that is kept, and, while the notebook is open, the studio instead.
+"""What a notebook shows of a studio: a page that is kept, or a still picture, and, while the notebook is open, the studio.
 
 On this machine the page is at its own address. A notebook that comes from elsewhere (JupyterHub, a cluster, a tunnel)
 reaches it through `jupyter-server-proxy`, under the notebook server's own address: `.../proxy/8421/`. Which of the two it
 is only the browser knows, so a few lines of script in the cell try. They do nothing in a page that was made of the
 notebook, nor when it is opened later: what is saved holds neither the token nor an address that leads anywhere.
+
+The page that is kept needs no server (`page/`). It lies over its picture, in a frame that may run its own scripts and touch
+nothing of the notebook; where frames are taken out, as on some sites that show notebooks, the picture is left.
 """
 
 from __future__ import annotations
@@ -24,6 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["cell_html", "proxy_prefix"]
 
 LATER = "A still picture of the studio: run the cell to open it."
+KEPT = "A page of its own, which needs no kernel: run the cell to open the studio."
+FRAME = (
+    '<iframe title="{title}" sandbox="allow-scripts allow-downloads" allow="fullscreen; gamepad" loading="lazy" '
+    'style="border:0;border-radius:8px;width:100%;height:640px;position:relative" srcdoc="{page}"></iframe>'
+)
 INSTALL = (
     "This notebook comes from another machine, and its server does not hand the studio on. Where Jupyter runs: "
     "pip install jupyter-server-proxy, then start Jupyter again and run this cell. Or forward port %d to this machine."
@@ -68,8 +76,9 @@ def proxy_prefix(address: Address) -> str | None:
     return f"{prefix.rstrip('/')}/proxy/{address.port}/" if prefix else None
 
 
-def cell_html(address: Address, ticket: str, still: Frame | None, words: str) -> str:
-    """The HTML of a cell that shows the studio; `words` say what is to be seen, or why there is no picture."""
+def cell_html(address: Address, ticket: str, still: Frame | None, words: str, page: str | None = None) -> str:
+    """The HTML of a cell that shows the studio; `words` say what is to be seen, or why there is no picture. `page` is
+    the HTML of one that needs no server."""
     name = f"marrow-{os.urandom(6).hex()}"
     given = (
         name, ticket, address.url.removesuffix(address.fragment), f"proxy/{address.port}/", proxy_prefix(address),
@@ -81,6 +90,12 @@ def cell_html(address: Address, ticket: str, still: Frame | None, words: str) ->
     if still is not None:
         data = base64.b64encode(still.encoded(".jpg")).decode()
         look = "display:block;max-width:100%;height:auto;border-radius:8px"
+        if page is not None:
+            look += ";position:absolute;inset:0;width:100%;height:100%;object-fit:cover"
         picture = f'<img src="data:image/jpeg;base64,{data}" alt="{escape(words)}" style="{look}">'
-    caption = f'<small style="opacity:.65">{escape(words)} {LATER}</small>'
+    if page is not None:
+        text = page.replace("&", "&amp;").replace('"', "&quot;")
+        frame = FRAME.format(title=escape(words), page=text)
+        picture = f'<div style="position:relative">{picture}{frame}</div>'
+    caption = f'<small style="opacity:.65">{escape(words)} {KEPT if page is not None else LATER}</small>'
     return f'<div id="{name}">{picture}{caption}</div><script>{SCRIPT % arguments}</script>'

@@ -14,13 +14,14 @@ __all__ = ["typescript"]
 
 _HEAD = """\
 // The protocol of marrow's studio.
-// Made by `make generated` from protocol.py, description.py and answers.py in src/marrow/studio.
+// Made by `make generated` from protocol.py, description.py, answers.py and page/page_info.py in src/marrow/studio.
 """
 
 
 def typescript() -> str:
     """The whole of `web/src/protocol.ts`."""
     from marrow.studio import answers, description, drawing_frames, frames, protocol
+    from marrow.studio.page import page_info
 
     constants = {
         "PROTOCOL_VERSION": protocol.PROTOCOL_VERSION,
@@ -46,7 +47,9 @@ def typescript() -> str:
     parts += [f"export const {name} = {value};" for name, value in constants.items()]
     parts += [_FRAME, _DRAWING]
     parts += [
-        _interface(struct) for module in (protocol, description, answers) for struct in _structs(module)
+        _interface(struct)
+        for module in (protocol, description, answers, page_info)
+        for struct in _structs(module)
     ]
     for name in ("ClientMessage", "ServerMessage"):
         members = " | ".join(member.__name__ for member in getattr(protocol, name).__args__)

@@ -112,7 +112,7 @@ export function boneMapPanel(app: App, shown: (on: boolean) => void): BoneMap {
     put.disabled = beside.disabled = true;
     app.emit("loading", { text: "Putting the motion on", fraction: -1 });
     try {
-      const answer = await app.connection.fetch(where, { offer: map.offer, how }, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      const answer = await app.source.fetch(where, { offer: map.offer, how }, { method: "POST", headers: { "Content-Type": "application/json" }, body });
       const found = (await answer.json()) as MapAnswer;
       if (found.error) said.textContent = found.error;
       else {

@@ -24,7 +24,7 @@ export function checkPanel(app: App): HTMLElement {
     summary.textContent = info ? "Checking…" : "Nothing is open.";
     if (!info) return;
     try {
-      const { lines } = await app.connection.json<CheckAnswer>("api/check", { slot: 0 });
+      const { lines } = await app.source.json<CheckAnswer>("api/check", { slot: 0 });
       if (mine !== turn) return;
       const counted = (["error", "warning", "info"] as const).flatMap((kind) => {
         const n = lines.filter((line) => line.severity === kind).length;

@@ -5,7 +5,7 @@ import { note } from "./notices";
 
 export async function copyCode(app: App): Promise<void> {
   try {
-    await copyText(await app.connection.text("api/code"), "Python code copied");
+    await copyText(await app.source.text("api/code"), "Python code copied");
   } catch (error) {
     app.emit("problem", (error as Error).message);
   }

@@ -8,6 +8,7 @@ const STEPS = 1000;
 
 export function crowdPanel(app: App): HTMLElement {
   let most = 2000;
+  const streams = app.source.can.has("stream");
   // The slider is logarithmic: as much room from 1 to 10 as from 200 to 2,000.
   const toCount = (position: number): number => clamp(Math.round(most ** (position / STEPS)), 1, most);
   const toPosition = (count: number): number => Math.round((STEPS * Math.log(count)) / Math.log(most));
@@ -29,6 +30,8 @@ export function crowdPanel(app: App): HTMLElement {
     fps: figure("Pictures", "per s"),
     viewers: figure("Viewers", ""),
   };
+
+  const shown = Object.values(figures).filter((f) => streams || (f !== figures.kb && f !== figures.viewers));
 
   app.on("hello", (hello) => {
     most = hello.max_count;
@@ -67,7 +70,7 @@ export function crowdPanel(app: App): HTMLElement {
     "div", { class: "panel" },
     h("section", {}, h("h2", {}, "Crowd"), h("div", { class: "slider-row" }, slider, number), spread.element,
       h("p", { class: "note" }, "One engine update moves them all. Spread gives each its own time and parameters.")),
-    h("section", {}, h("h2", {}, "Now"), h("dl", { class: "figures" }, ...Object.values(figures).map((f) => f.element)), limits, wire),
+    h("section", {}, h("h2", {}, "Now"), h("dl", { class: "figures" }, ...shown.map((f) => f.element)), limits, wire),
   );
 }
 

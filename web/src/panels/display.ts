@@ -24,7 +24,7 @@ export function displayPanel(app: App): HTMLElement {
   );
   const compare = segmented(
     "Compare",
-    [["off", "Off"], ["skinning", "Skinning"], ["files", "Two files"]] as const,
+    [["off", "Off"], ["skinning", "Skinning"], ...(app.source.can.has("open") ? [["files", "Two files"] as const] : [])] as const,
     (value: Compare) => {
       app.set("compare", value);
       if (value === "files" && !app.characters[1]) chooseCharacter(1);

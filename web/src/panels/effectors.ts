@@ -23,7 +23,7 @@ export function effectorTools(app: App): { element: HTMLElement; show: () => voi
 
   async function copyCode(): Promise<void> {
     try {
-      await copyText(await app.connection.text("api/code"), "The pose was copied as Python code");
+      await copyText(await app.source.text("api/code"), "The pose was copied as Python code");
     } catch (error) {
       app.emit("problem", (error as Error).message);
     }

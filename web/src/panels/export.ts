@@ -6,7 +6,7 @@ import { download } from "./files";
 export async function exportGlb(app: App, clips: string[] = []): Promise<void> {
   app.emit("loading", { text: "Writing the GLB", fraction: -1 });
   try {
-    const answer = await app.connection.fetch("api/export.glb", { slot: 0, clips });
+    const answer = await app.source.fetch("api/export.glb", { slot: 0, clips });
     download(await answer.blob(), `${app.characters[0]?.name || "character"}.glb`);
   } catch (error) {
     app.emit("problem", (error as Error).message);

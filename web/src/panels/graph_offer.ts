@@ -12,9 +12,9 @@ export function graphOffer(app: App): HTMLElement {
   app.on("character", (slot) => {
     if (slot !== 0) return;
     const info = app.characters[0];
-    run.hidden = !info?.graph_offer;
+    run.hidden = !info?.graph_offer || !app.source.can.has("open");
     words.textContent = info ? (info.graph_offer ?? `${info.name || "This character"} has no graph.`) : "Nothing is open.";
-    open.hidden = !info;
+    open.hidden = !info || !app.source.can.has("open");
     hint.textContent = info ? info.graph_hint || "Drop a graph (JSON) onto the page, or start with --graph FILE." : "";
   });
   return box;

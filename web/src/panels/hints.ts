@@ -69,5 +69,11 @@ export function hints(app: App): HTMLElement {
     driver.hidden = !state.driven;
     driver.textContent = `Driven by ${state.driver || "a Python program"}: it decides when time passes.`;
   });
-  return h("div", { class: "hints", role: "status" }, away, hidden, difference, driver);
+  const note = h("span", {});
+  const noted = h("div", { class: "hint", hidden: true }, note, button({ label: "Close this line", icon: "close", onclick: () => (noted.hidden = true) }));
+  app.on("hello", () => {
+    note.textContent = app.source.note;
+    noted.hidden = !app.source.note;
+  });
+  return h("div", { class: "hints", role: "status" }, away, hidden, difference, driver, noted);
 }

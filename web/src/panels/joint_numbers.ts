@@ -27,7 +27,7 @@ export function jointNumbers(app: App): HTMLElement {
     askedAt = performance.now();
     const turn = ++asked;
     try {
-      const found = await app.connection.json<JointNumbers>("api/joint", { slot: 0, joint: app.selected, instance: app.viewport.pickedInstance });
+      const found = await app.source.json<JointNumbers>("api/joint", { slot: 0, joint: app.selected, instance: app.viewport.pickedInstance });
       if (turn === asked && found.joint === app.selected) body.replaceChildren(...describe(found));
     } catch (error) {
       if (turn === asked) body.replaceChildren(h("p", { class: "note" }, (error as Error).message));

@@ -20,6 +20,7 @@ export function lodPanel(app: App): HTMLElement {
     const info = app.characters[0];
     section.hidden = !info?.levels.length;
     if (!info) return;
+    colors.element.hidden = !info.views.some(({ name }) => name === "levels");
     const levels = [{ triangles: info.triangles, joints: info.joints.length, error: 0 as number | null }, ...info.levels];
     choice.replaceChildren(h("option", { value: "-1" }, "what the picture needs"), ...levels.map((_, k) => h("option", { value: String(k) }, `level ${k}`)));
     choice.value = String(app.state?.level ?? -1);

@@ -1,6 +1,6 @@
 /** What the page has to say: progress, problems, short notes, and that the server is gone. */
 import type { App } from "../app";
-import type { Status } from "../connection";
+import type { Status } from "../source";
 import { button, h } from "../ui/dom";
 import { hints } from "./hints";
 
@@ -50,7 +50,7 @@ export function notices(app: App): HTMLElement[] {
     unlinked.hidden = status !== "unlinked";
   };
   app.on("status", tell);
-  tell(app.connection.status);
+  tell(app.source.status);
   const check = (): void => void (nothing.hidden = !app.hello || app.state?.slots.includes(0) !== false);
   app.on("state", check);
   app.on("character", check);

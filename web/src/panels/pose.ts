@@ -7,7 +7,7 @@ import { copyText } from "./code";
 import { effectorTools } from "./effectors";
 
 export function poseTools(app: App): HTMLElement {
-  const kinds = segmented("Pose", [["played", "Played"], ["effectors", "Effectors"], ["hand", "By hand"], ["bind", "Bind"]] as const, (kind: PoseKind | "effectors") => choose(kind));
+  const kinds = segmented("Pose", [["played", "Played"], ...(app.source.can.has("effectors") ? [["effectors", "Effectors"] as const] : []), ["hand", "By hand"], ["bind", "Bind"]] as const, (kind: PoseKind | "effectors") => choose(kind));
   const tools = segmented("Tool", [["rotate", "Turn"], ["reach", "Reach"], ["move", "Move"]] as const, (tool: HandTool) => {
     app.viewport.hands.tool = tool;
     show();
@@ -18,7 +18,7 @@ export function poseTools(app: App): HTMLElement {
     show();
   } });
   const copy = button({ label: "Copy the pose as Python code", icon: "code", text: "Copy code", onclick: () => void copyPose(app) });
-  const byHand = h("div", {}, tools.element, words, h("div", { class: "buttons" }, reset, copy));
+  const byHand = h("div", {}, tools.element, words, h("div", { class: "buttons" }, reset, app.source.can.has("code") ? copy : null));
 
   const effectors = effectorTools(app);
 
@@ -52,7 +52,7 @@ export function poseTools(app: App): HTMLElement {
 /** The pose as it stands, as a script: what brought the character here, and the joints that were put by hand. */
 async function copyPose(app: App): Promise<void> {
   try {
-    const lines = (await app.connection.text("api/code")).trimEnd().split("\n").filter((line) => !/^(surface =|mw\.view\(|studio =)/.test(line));
+    const lines = (await app.source.text("api/code")).trimEnd().split("\n").filter((line) => !/^(surface =|mw\.view\(|studio =)/.test(line));
     const numbers = (values: number[]): string => `[${values.map((v) => Number(v.toFixed(6))).join(", ")}]`;
     if (!lines.some((line) => line.startsWith("pose ="))) lines.push("pose = animator.pose.copy()");
     lines.push("joints = character.skeleton.names.index");

@@ -18,6 +18,7 @@ export function viewOfKey(app: App, key: string): string | undefined {
 export function viewsMenu(app: App): HTMLElement {
   const body = h("div", {});
   const note = h("p", { class: "note" });
+  const section = h("section", { class: "views" }, h("h2", {}, "Show"), body, note);
   let rows: { name: string; show: () => void }[] = [];
   let built = "";
 
@@ -67,6 +68,7 @@ export function viewsMenu(app: App): HTMLElement {
       rows = made;
       body.replaceChildren(...made.map(({ element }) => element));
     }
+    section.hidden = Boolean(app.characters[0]) && !views.length;
     for (const one of rows) one.show();
     const wanted = viewsOf(app.options.views);
     const needed = views.some(({ name, argument }) => argument === "JOINT" && wanted.has(name));
@@ -76,5 +78,5 @@ export function viewsMenu(app: App): HTMLElement {
 
   for (const event of ["options", "selection", "character"] as const) app.on(event, show);
   show();
-  return h("section", { class: "views" }, h("h2", {}, "Show"), body, note);
+  return section;
 }

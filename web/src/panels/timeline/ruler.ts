@@ -70,6 +70,7 @@ export function timeRuler(app: App, axis: TimeAxis, moved: (time: number) => voi
   }
 
   const { canvas } = ruler;
+  const editable = app.source.can.has("edit");
   canvas.classList.add("ruler");
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "slider");
@@ -113,7 +114,7 @@ export function timeRuler(app: App, axis: TimeAxis, moved: (time: number) => voi
   axis.listen(canvas);
   canvas.addEventListener("dblclick", (event) => {
     const { x, width } = place(event);
-    if (app.clip && !app.state?.driven) edit(eventAt(event) ?? null, axis.toTime(x, width));
+    if (app.clip && editable && !app.state?.driven) edit(eventAt(event) ?? null, axis.toTime(x, width));
   });
   canvas.addEventListener("pointermove", (event) => {
     const { width } = place(event);
@@ -122,7 +123,7 @@ export function timeRuler(app: App, axis: TimeAxis, moved: (time: number) => voi
     tip.hidden = !near;
     if (!near) return;
     const until = near.duration > 0 ? ` to ${(near.time + near.duration).toFixed(2)} s` : "";
-    tip.textContent = `${near.name} · ${near.time.toFixed(2)} s${until} · double-click to change it`;
+    tip.textContent = `${near.name} · ${near.time.toFixed(2)} s${until}${editable ? " · double-click to change it" : ""}`;
     tip.style.left = `${Math.min(width - 90, Math.max(90, axis.toX(near.time, width)))}px`;
   });
   canvas.addEventListener("pointerleave", () => (tip.hidden = true));

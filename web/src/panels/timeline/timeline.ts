@@ -52,6 +52,7 @@ export function timelinePanel(app: App): HTMLElement {
     button({ label: "The whole clip", text: "All", onclick: () => axis.fit(duration()) }),
   );
   const head = h("div", { class: "curve-head" }, kind.element, title, curves.picker, curves.values, h("span", { class: "space" }), zoom, clipTools(app, () => dialog.open(null, time)));
+  kind.element.hidden = !app.source.can.has("keys");
 
   // The cursors lie over the plots: as time passes they move, and nothing else is drawn again.
   const cursors = [h("div", { class: "time-cursor head" }), h("div", { class: "time-cursor" })];
@@ -112,14 +113,14 @@ export function timelinePanel(app: App): HTMLElement {
 
   async function fetchCurves(key: string, clip: string, joints: number[]): Promise<void> {
     const of = (joint: number): { slot: number; clip: string; joint: number } => ({ slot: 0, clip, joint });
-    const found = await Promise.all(joints.map((joint) => app.connection.json<Curves>("api/curves", of(joint))));
+    const found = await Promise.all(joints.map((joint) => app.source.json<Curves>("api/curves", of(joint))));
     if (wanted !== key) return;
     curves.show(found);
     redraw();
   }
 
   async function fetchKeys(key: string, clip: string, joints: number[]): Promise<void> {
-    const found = await app.connection.json<Keys>("api/keys", { slot: 0, clip, ...(joints.length ? { joints: app.joints.join(",") } : {}) });
+    const found = await app.source.json<Keys>("api/keys", { slot: 0, clip, ...(joints.length ? { joints: app.joints.join(",") } : {}) });
     if (wanted !== key) return;
     dope.show(found);
     empty.hidden = found.joints.length > 0 || found.morphs.length > 0;

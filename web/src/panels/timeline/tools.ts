@@ -52,7 +52,7 @@ export function clipTools(app: App, addEvent: () => void): HTMLElement {
   window.addEventListener("keydown", (event) => {
     if ((event.target as HTMLElement).matches("input:not([type=range]):not([type=checkbox]), textarea, select") || document.querySelector("dialog[open]")) return;
     const key = event.key.toLowerCase();
-    if ((event.ctrlKey || event.metaKey) && key === "z") app.send({ type: event.shiftKey ? "redo" : "undo" });
+    if ((event.ctrlKey || event.metaKey) && key === "z" && app.source.can.has("edit")) app.send({ type: event.shiftKey ? "redo" : "undo" });
     else if (event.ctrlKey || event.metaKey || event.altKey) return;
     else if (key === "[") setRange("start");
     else if (key === "]") setRange("end");
@@ -72,5 +72,5 @@ export function clipTools(app: App, addEvent: () => void): HTMLElement {
   };
   app.on("state", allow);
   app.on("character", allow);
-  return h("div", { class: "clip-tools", role: "group", "aria-label": "Clip" }, begin, end, whole, undo, redo, box);
+  return h("div", { class: "clip-tools", role: "group", "aria-label": "Clip" }, begin, end, whole, ...(app.source.can.has("edit") ? [undo, redo, box] : []));
 }

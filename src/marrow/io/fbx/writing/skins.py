@@ -60,6 +60,7 @@ def write_skin(
     if not new.all():
         starts = np.flatnonzero(new)
         weight, point, who = np.add.reduceat(weight, starts), point[starts], who[starts]
+    holders = _above_bones(rig)
     bounds = np.searchsorted(who, np.arange(len(mesh.joint_list) + 1))
     for b, joint in enumerate(mesh.joint_list.tolist()):
         part = slice(bounds[b], bounds[b + 1])
@@ -75,17 +76,18 @@ def write_skin(
             inverse = affine.multiply(inverse, back)
         one.add("Transform", file_matrix(inverse, scale))
         one.add("TransformLink", file_matrix(bound.link[b], scale))
-        one.add("TransformAssociateModel", file_matrix(_above_bones(rig, joint), scale))
+        one.add("TransformAssociateModel", file_matrix(holders[joint], scale))
         document.connect(cluster, skin)
         document.connect(nodes[joint], cluster)
 
 
-def _above_bones(rig: FbxRig, joint: int) -> Array:
+def _above_bones(rig: FbxRig) -> list[Array]:
     """Where the node rests that holds all the bones a joint is one of: Blender's older importer makes an armature of it."""
-    parents = rig.skeleton.parents
-    while joint >= 0 and rig.bones[joint]:
-        joint = int(parents[joint])
-    return rig.rest[joint] if joint >= 0 else affine.identity((), np.float64)
+    found: list[Array] = []
+    for j, p in enumerate(rig.skeleton.parents.tolist()):
+        above = found[p] if p >= 0 else affine.identity((), np.float64)
+        found.append(above if rig.bones[j] else rig.rest[j])
+    return found
 
 
 def write_bind_pose(document: FbxDocument, rig: FbxRig, nodes: list[int], models: list[int]) -> None:
