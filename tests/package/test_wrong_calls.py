@@ -25,6 +25,7 @@ CLIP = mw.Clip(
     (mw.Track(1, "rotation", [0, 1], [[0, 0, 0, 1], [0, 1, 0, 0]]),),
     events=(mw.Event(0.5, "hit"),),
 )
+PACKED = CLIP.compressed().packed
 SAMPLED = CLIP.resampled()
 WHOLE = HERO.replace(clips=[CLIP])
 
@@ -72,6 +73,8 @@ CALLS = {
     CLIP.sample: {"time": 0.5, "loop": True},
     CLIP.resampled: {"rate": 30.0},
     CLIP.replace: {"duration": 2.0},
+    CLIP.compressed: {"error": 1e-3, "character": None, "rate": 30.0},
+    mw.PackedMotion: {f: getattr(PACKED, f) for f in PACKED.__dataclass_fields__},
     SAMPLED.sample: {"time": 0.5, "loop": True},
     mw.Clips: {"clips": [CLIP]},
     WHOLE.clips.__getitem__: {"key": 0},

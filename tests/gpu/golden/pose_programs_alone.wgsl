@@ -38,12 +38,14 @@ struct Batch {
   clip_start: i32,
   clip_frames: i32,
   clip_rate: i32,
+  clip_packed: i32,
   masks: i32,
   floats: i32,
   inverse_bind: i32,
   ints_count: i32,
   floats_count: i32,
   masks_count: i32,
+  packed: i32,
 }
 @group(0) @binding(0) var<uniform> batch: Batch;
 @group(0) @binding(1) var<storage, read> program: array<i32>;

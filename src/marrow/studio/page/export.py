@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Exportable = Character | Animator | str | os.PathLike[str]
 
-__all__ = ["ExportedPage", "export_page", "page_of"]
+__all__ = ["ExportedPage", "contents_of", "export_page", "page_of"]
 
 PathLike = str | os.PathLike[str]
 
@@ -68,7 +68,7 @@ def export_page(
         texture_size = _validate.integer("export_page", "texture_size", texture_size, low=1)
     if max_bytes is not None:
         max_bytes = _validate.integer("export_page", "max_bytes", max_bytes, low=1)
-    contents = _contents(thing, graph, clips, count, texture_size)
+    contents = contents_of(thing, graph, clips, count, texture_size)
     text, sizes = page_of(contents)
     data = text.encode()
     if max_bytes is not None and len(data) > max_bytes:
@@ -97,7 +97,7 @@ def page_of(contents: PageContents) -> tuple[str, dict[str, int]]:
     return document(contents.name, {**contents.parts, **engine_parts()})
 
 
-def _contents(
+def contents_of(
     thing: Any, graph: Any, clips: Sequence[str] | None, count: int, texture_size: int | None
 ) -> PageContents:
     from marrow.graph import Animator
