@@ -156,7 +156,9 @@ def called(function, arguments):
     )
 
 
-@pytest.mark.parametrize("function", [mw.load, mw.save, mw.bake_runtime], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [mw.load, mw.save, mw.bake_runtime, mw.export_page], ids=lambda f: f.__name__
+)
 def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # any word is a path
     mw.save(WHOLE, tmp_path / "hero.glb")
@@ -165,6 +167,10 @@ def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path, monk
         good |= {"rate": None, "motion": None, "up": None, "allow_outside": False, "cache": False}
     elif function is mw.save:
         good = {"character": WHOLE, "path": tmp_path / "other.glb"}
+    elif function is mw.export_page:
+        monkeypatch.setattr("marrow.studio.page.export.page_of", lambda contents: ("", {}))  # 2 MB each time
+        good = {"thing": WHOLE, "path": tmp_path / "hero.html", "graph": None, "clips": None}
+        good |= {"count": 1, "texture_size": None, "max_bytes": None}
     else:
         good = {"character": WHOLE, "graph": None, "path": tmp_path / "hero.mrt"}
         good |= {"skins": True, "springs": True, "constraints": True}
@@ -206,6 +212,7 @@ def test_the_whole_surface_is_called():
         "LivePoses",
         "Mended",
         "bake_runtime",
+        "export_page",
         "mend",
         "save",
     }
@@ -230,7 +237,15 @@ def test_the_whole_surface_is_called():
     }  # tests/pictures/test_wrong_pictures.py
     elsewhere |= {"window", *mw.windows.__all__}  # tests/windows/test_wrong_windows.py
     elsewhere |= {"save_graph", "view", "graph", "errors", "samples", "__version__", "MarrowError"}
-    returned = {"Bounds", "InfluenceLimit", "Palette", "ResamplingError", "SampledClip", "Surface"}
+    returned = {
+        "Bounds",
+        "ExportedPage",
+        "InfluenceLimit",
+        "Palette",
+        "ResamplingError",
+        "SampledClip",
+        "Surface",
+    }
     missing = {n for n in mw.__all__ if getattr(mw, n) not in CALLS} - elsewhere - returned
     assert not missing
     for noun in (mw.Skeleton, mw.Pose, mw.Mesh, mw.Clip, mw.Character, mw.MorphTarget, mw.SampledClip):

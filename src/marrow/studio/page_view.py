@@ -15,6 +15,8 @@ class PageView:
     the character was when it was made: the program does not move it."""
 
     running = False
+    url = "about:srcdoc"
+    """Where it is: in the notebook's own page."""
 
     def __init__(self, name: str, html: str) -> None:
         self.name, self.html = name, html
