@@ -125,7 +125,7 @@ class Writer:
             f"(({left} + {right}) % 97)", f"(({left} - {right}) % 89)", f"(({left} % 91) * ({right} % 93))", f"({left} // {right})",
             f"({left} % {right})", f"(int({self.floating(depth - 1)}) % 71)", f"({left} & {right})", f"(({left} ^ {right}) % 50)",
             f"min({left}, {right})", f"({left} if {self.test(depth - 1)} else {right})", f"(({left} % 64) << {self.choice(0, 1, 3)})",
-            f"({left} >> {self.choice(0, 1, 4)})", f"~{left}", f"abs({left})", f"bump(p, {left})", f"early({left})",
+            f"({left} >> {self.choice(0, 1, 4)})", f"({left} >> ({right} % 31))", f"(({left} % 64) << ({right} % 9))", f"~{left}", f"abs({left})", f"bump(p, {left})", f"early({left})",
             f"int({self.test(depth - 1)})", "len(x)",
         ]  # fmt: skip
         if self.shared:

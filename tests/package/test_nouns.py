@@ -36,6 +36,7 @@ EXAMPLES = {
     mw.Material: (lambda: mw.Material("skin"), {"roughness": 0.25}),
     mw.Mesh: (lambda: MESH, {"name": "bag"}),
     mw.MorphTarget: (lambda: mw.MorphTarget("smile", 0, np.eye(3)), {"name": "frown"}),
+    mw.PackedMotion: (lambda: CLIP.compressed().packed, {"limit": 0.25}),
     mw.PointLight: (lambda: mw.PointLight((0, 1, 0)), {"intensity": 2.0}),
     mw.Pose: (lambda: mw.Pose.identity(2), {"translation": np.ones((2, 3), np.float32)}),
     mw.Section: (lambda: mw.Section(0, 1), {"name": "front"}),

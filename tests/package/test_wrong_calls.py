@@ -25,6 +25,7 @@ CLIP = mw.Clip(
     (mw.Track(1, "rotation", [0, 1], [[0, 0, 0, 1], [0, 1, 0, 0]]),),
     events=(mw.Event(0.5, "hit"),),
 )
+PACKED = CLIP.compressed().packed
 SAMPLED = CLIP.resampled()
 WHOLE = HERO.replace(clips=[CLIP])
 
@@ -72,6 +73,8 @@ CALLS = {
     CLIP.sample: {"time": 0.5, "loop": True},
     CLIP.resampled: {"rate": 30.0},
     CLIP.replace: {"duration": 2.0},
+    CLIP.compressed: {"error": 1e-3, "character": None, "rate": 30.0},
+    mw.PackedMotion: {f: getattr(PACKED, f) for f in PACKED.__dataclass_fields__},
     SAMPLED.sample: {"time": 0.5, "loop": True},
     mw.Clips: {"clips": [CLIP]},
     WHOLE.clips.__getitem__: {"key": 0},
@@ -153,20 +156,24 @@ def called(function, arguments):
     )
 
 
-FILES = [mw.load, mw.save, mw.bake_runtime]
-
-
-@pytest.mark.parametrize("function", FILES, ids=["load", "save", "bake_runtime"])
-def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path):
+@pytest.mark.parametrize(
+    "function", [mw.load, mw.save, mw.bake_runtime, mw.export_page], ids=lambda f: f.__name__
+)
+def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # any word is a path
     mw.save(WHOLE, tmp_path / "hero.glb")
     if function is mw.load:
         good = {"path": tmp_path / "hero.glb", "scale": None, "clips": (), "influences": None}
         good |= {"rate": None, "motion": None, "up": None, "allow_outside": False, "cache": False}
-    elif function is mw.bake_runtime:
-        good = {"character": WHOLE, "graph": None, "path": tmp_path / "hero.mrt"}
-        good |= {"skins": False, "springs": True, "constraints": True}
-    else:
+    elif function is mw.save:
         good = {"character": WHOLE, "path": tmp_path / "other.glb"}
+    elif function is mw.export_page:
+        monkeypatch.setattr("marrow.studio.page.export.page_of", lambda contents: ("", {}))  # 2 MB each time
+        good = {"thing": WHOLE, "path": tmp_path / "hero.html", "graph": None, "clips": None}
+        good |= {"count": 1, "texture_size": None, "max_bytes": None}
+    else:
+        good = {"character": WHOLE, "graph": None, "path": tmp_path / "hero.mrt"}
+        good |= {"skins": True, "springs": True, "constraints": True}
     wrongly(function, good)
 
 
@@ -193,8 +200,6 @@ def test_the_whole_surface_is_called():
     """A new public name needs a case above. Graphs, motion, files, pictures and the studio have such tests of
     their own."""
     elsewhere = {
-        "bake_runtime",
-        "export_page",  # tests/studio/test_packed_pages.py
         "Animator",
         "Graph",
         "Events",
@@ -206,6 +211,8 @@ def test_the_whole_surface_is_called():
         "Controller",
         "LivePoses",
         "Mended",
+        "bake_runtime",
+        "export_page",
         "mend",
         "save",
     }
@@ -230,7 +237,16 @@ def test_the_whole_surface_is_called():
     }  # tests/pictures/test_wrong_pictures.py
     elsewhere |= {"window", *mw.windows.__all__}  # tests/windows/test_wrong_windows.py
     elsewhere |= {"save_graph", "view", "graph", "errors", "samples", "__version__", "MarrowError"}
-    returned = {"BakedRuntime", "Bounds", "ExportedPage", "InfluenceLimit", "Palette", "ResamplingError", "SampledClip", "Surface"}
+    returned = {
+        "BakedRuntime",
+        "Bounds",
+        "ExportedPage",
+        "InfluenceLimit",
+        "Palette",
+        "ResamplingError",
+        "SampledClip",
+        "Surface",
+    }
     missing = {n for n in mw.__all__ if getattr(mw, n) not in CALLS} - elsewhere - returned
     assert not missing
     for noun in (mw.Skeleton, mw.Pose, mw.Mesh, mw.Clip, mw.Character, mw.MorphTarget, mw.SampledClip):

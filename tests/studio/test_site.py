@@ -10,22 +10,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import chromium
+from browser import chromium, coarse_mannequin
 
+import marrow as mw
 from surroundings import HANG_SECONDS, needed
 from website.build import build
 from website.checks import problems
 from website.hooks import common
+from website.moving import MOVING
 from website.pages import ROOT, all_pages
 
 COUNTED = ("h1", "h2", "h3", "h4", "li", "ul", "ol", "pre", "table", "tr", "td", "img", "blockquote")
+
+
+def export_small(path: Path) -> None:
+    mw.export_page(coarse_mannequin(), path, clips=["walk"])
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     needed("material")
     folder = tmp_path_factory.mktemp("site") / "site"
-    assert build(folder, pictures=()) == []
+    # One picture moves: that of a small character, which stands for those that take longer to make.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(MOVING, "docs/samples/lizard.png", ("Play it", export_small))
+        assert build(folder, pictures=["docs/samples/lizard.png"]) == []
     return folder
 
 
@@ -122,6 +131,24 @@ def test_the_search_finds_pages_from_a_disk(site: Path, opened: Any) -> None:
 def _text_of(site: Path, link: str) -> str:
     place = link.partition(site.name + "/")[2]
     return (site / re.split("[?#]", place)[0]).read_text(encoding="utf-8")
+
+
+def test_a_picture_that_moves_opens_where_it_is(site: Path, opened: Any) -> None:
+    opened.goto((site / "docs" / "samples.html").as_uri())
+    assert opened.locator("iframe[title*=lizard]").count() == 0, "not before it is asked for"
+    opened.locator(".moving > button").click()
+    frame = opened.frame_locator(".moving iframe")
+    frame.locator("canvas").first.wait_for()
+    assert opened.locator(".moving.open img").count() == 0
+    assert opened.wrong == []
+
+
+def test_all_pictures_that_move_are_on_a_page() -> None:
+    shown = "".join((ROOT / page).read_text(encoding="utf-8") for page in all_pages())
+    for picture, (words, _) in MOVING.items():
+        assert words and (ROOT / picture).is_file() and f"]({picture.removeprefix('docs/')})" in shown, (
+            picture
+        )
 
 
 def test_a_telephone_shows_no_more_than_its_width(site: Path, opened: Any) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import marrow as mw
 from website import hooks
 from website.checks import problems
 from website.moving import MOVING, export_all
@@ -48,7 +47,7 @@ def build(into: Path, pages: Sequence[str] | None = None, pictures: Sequence[str
             }  # fmt: skip
             config = load_config(str(Path(__file__).parent / "mkdocs.yml"), **settings)
             shown = "".join((source / page).read_text(encoding="utf-8") for page in wanted)
-            moving = MOVING if pictures is None and hasattr(mw, "export_page") else pictures or ()
+            moving = MOVING if pictures is None else pictures
             used = [p for p in moving if p.removeprefix("docs/") in shown]
             hooks.use(config, export_all(used, source / "moving"))
             run(config)

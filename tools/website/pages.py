@@ -34,6 +34,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "operations.md",
         "benchmarks.md",
         "platforms.md",
+        "runtime.md",
         "pyodide.md",
     ),
     "Reference": ("api.md", "cli.md", "CHANGELOG.md", "CONTRIBUTING.md"),

@@ -277,10 +277,13 @@ static int check_poses(const mrw_character *c) {
     const int64_t *s = c->sizes, J = s[SIZE_joints], size = s[SIZE_pose_size], clips = c->pose[POSE_clip_start].rows;
     const int64_t *start = (const int64_t *)(const void *)c->pose[POSE_clip_start].data, *frames = (const int64_t *)(const void *)c->pose[POSE_clip_frames].data;
     const float *rate = (const float *)(const void *)c->pose[POSE_clip_rate].data;
+    const int64_t *packed = (const int64_t *)(const void *)c->pose[POSE_clip_packed].data;
     WANT(c->pose[POSE_clip_frames].rows == clips && c->pose[POSE_clip_rate].rows == clips && clips >= 1, "bank of clips");
+    WANT(c->pose[POSE_clip_packed].rows == clips, "bank of clips");
     for (int64_t k = 0; k < clips; k++) {
         WANT(frames[k] >= 1 && frames[k] <= MOST && inside(start[k], frames[k] * size, c->pose[POSE_bank].rows), "bank of clips");
         WANT(mrw_finite(rate[k]) && rate[k] >= 0, "bank of clips");
+        WANT(packed[k] == -1, "bank of clips"); /* baked clips are not packed */
     }
     WANT(c->pose[POSE_masks].rows % (s[SIZE_row_joints] + s[SIZE_row_morphs]) == 0, "masks");
     const int32_t *parents = (const int32_t *)(const void *)c->pose[POSE_parents].data, *palette = (const int32_t *)(const void *)c->pose[POSE_palette_joints].data;

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.frame_budget import joint_frames
+from marrow.animation.packed import PackedFrames, base_row
 from marrow.animation.resampling import SampledClip, pack_rows, resampled
 from marrow.errors import ValidationError
 from marrow.kernels.memory import aligned
@@ -33,7 +34,11 @@ REST = 0
 @dataclass(frozen=True, eq=False, repr=False)
 class ClipBank(Asset):
     """Clips laid end to end: `rows` flat float32; clip `c` begins at `start[c]`, has `frames[c]` rows at `rate[c]` per
-    second. Entry 0 is the rest pose; `index` maps names to entries."""
+    second. Entry 0 is the rest pose; `index` maps names to entries.
+
+    Clips that were `compressed` stay packed: their records lie in `packed`, from the word `packed_at[c]` on (-1
+    for others), and at `start[c]` of `rows` there is
+    the pose that they start from. `frame_rows` has the frames of any."""
 
     skeleton: Skeleton
     rows: Array
@@ -42,7 +47,9 @@ class ClipBank(Asset):
     rate: Array
     duration: Array
     index: dict[str, int]
-    sampled: tuple[SampledClip, ...]
+    sampled: tuple[SampledClip | PackedFrames, ...]
+    packed: Array
+    packed_at: Array
 
     def __post_init__(self) -> None:
         rows = aligned(self.rows)  # rows of a copied bank may lie anywhere
@@ -52,9 +59,12 @@ class ClipBank(Asset):
     @classmethod
     def build(cls, skeleton: Skeleton, clips: Iterable[Clip], *, rate: float | None = None) -> ClipBank:
         """Resamples the clips (`rate=None`: each at its own rate) and lays them end to end."""
-        sampled: list[SampledClip] = []
+        sampled: list[SampledClip | PackedFrames] = []
         numbers, most = 0, MAX_BANK
         for clip in clips:
+            if clip.packed is not None and rate is None:
+                sampled.append(PackedFrames(clip))
+                continue
             sampled.append(resampled(clip, rate))
             numbers += joint_frames(skeleton, sampled[-1].frame_count)
             most += len(clip.tracks.values)
@@ -64,20 +74,40 @@ class ClipBank(Asset):
                     "animators play clips from frames: keep fewer of them, or trim them"
                 )
         rest = pack_rows(skeleton.rest.broadcast_to((1,)))
-        parts = [rest, *(s.rows for s in sampled)]
-        frames = np.array([len(p) for p in parts], np.int64)
+        parts, begins, total = [rest], [0], 1
+        nothing = -1  # where the pose is that differences start from
+        words: list[Array] = []
+        packed_at, used = [-1], 0
+        for s in sampled:
+            if isinstance(s, SampledClip):
+                begins.append(total)
+                packed_at.append(-1)
+                parts.append(s.rows)
+                total += len(s.rows)
+                continue
+            if s.motion.additive and nothing < 0:
+                nothing = total
+                parts.append(base_row(skeleton, True)[None])
+                total += 1
+            begins.append(nothing if s.motion.additive else REST)
+            packed_at.append(used)
+            words.append(s.motion.words)
+            used += len(s.motion.words)
+        frames = np.array([1, *(s.frame_count for s in sampled)], np.int64)
         size = rest.shape[1]
         rows = np.concatenate(parts).ravel()
         rows.flags.writeable = False
         return cls(
             skeleton,
             rows,
-            freeze(np.concatenate([[0], np.cumsum(frames)[:-1]]).astype(np.int64) * size),
+            freeze(np.array(begins, np.int64) * size),
             freeze(frames),
             freeze(np.array([1.0, *(s.rate for s in sampled)], np.float32)),
             freeze(np.array([0.0, *(s.duration for s in sampled)], np.float64)),
             {s.name: i + 1 for i, s in enumerate(sampled)},
             tuple(sampled),
+            freeze(np.concatenate([*words, np.zeros(0, np.int32)]).astype(np.int32)),
+            freeze(np.array(packed_at, np.int64)),
         )
 
     @classmethod
@@ -88,6 +118,32 @@ class ClipBank(Asset):
         )
         return bank
 
+    def frame_rows(self, entry: int) -> Array:
+        """All frames of a clip as pose rows `(T, size)`; those of packed ones are made for whoever asks."""
+        clip = self.sampled[entry - 1] if entry else None
+        if self.packed_at[entry] >= 0 and isinstance(clip, PackedFrames):
+            return clip.rows
+        size = self.layout.size
+        begin = int(self.start[entry])
+        return self.rows[begin : begin + int(self.frames[entry]) * size].reshape(-1, size)
+
+    def unpacked(self) -> ClipBank:
+        """The same with the frames of all clips in its rows; itself where none is packed."""
+        if (self.packed_at < 0).all():
+            return self
+        size = self.layout.size
+        rows = np.concatenate([self.frame_rows(entry) for entry in range(len(self))]).ravel()
+        start = np.concatenate([[0], np.cumsum(self.frames)[:-1]]).astype(np.int64) * size
+        return replace(
+            self, rows=freeze(rows), start=freeze(start), packed=freeze(np.zeros(0, np.int32)),
+            packed_at=freeze(np.full(len(self), -1, np.int64)),
+        )  # fmt: skip
+
+    @property
+    def nbytes(self) -> int:
+        """The room that clips take."""
+        return int(self.rows.nbytes + self.packed.nbytes)
+
     @property
     def layout(self) -> PoseLayout:
         """How its pose rows lie in memory."""
@@ -97,6 +153,4 @@ class ClipBank(Asset):
         return len(self.start)
 
     def __repr__(self) -> str:
-        return (
-            f"ClipBank({len(self.sampled)} clips, {int(self.frames.sum())} frames, {self.rows.nbytes} bytes)"
-        )
+        return f"ClipBank({len(self.sampled)} clips, {int(self.frames.sum())} frames, {self.nbytes} bytes)"

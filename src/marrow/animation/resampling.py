@@ -16,7 +16,7 @@ from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.kernels.poses import sample_frames
 from marrow.math import quaternion
-from marrow.model import _validate
+from marrow.model import _late, _validate
 from marrow.model._asset import Asset
 from marrow.model._derived import derived
 from marrow.model.clip import Clip, Event
@@ -149,6 +149,8 @@ class SampledClip(Asset):
 
 def key_rate(clip: Clip) -> float | None:
     """See `Clip.key_rate`."""
+    if clip.packed is not None and clip.packed.frame_count > 1:
+        return clip.packed.rate
     table, times = clip.tracks.table, clip.tracks.times
     if not len(table) or clip.duration <= 0:
         return None
@@ -169,10 +171,14 @@ def key_rate(clip: Clip) -> float | None:
 def resampled(clip: Clip, rate: float | None = None) -> SampledClip:
     """See `Clip.resampled`. Without `rate`: the rate the clip is keyed at, or its file's, or 60; at least 30."""
     if rate is None:
-        rate = clip.key_rate or clip.rate or USUAL_RATE
+        rate = (clip.packed.rate if clip.packed is not None else clip.key_rate) or clip.rate or USUAL_RATE
         # A whole multiple of a slow rate still has a frame at every key.
         rate = rate * np.ceil(LOWEST_RATE / rate - 1e-9) if rate < LOWEST_RATE else min(rate, HIGHEST_RATE)
     rate = _validate.frame_rate("resampled", rate)
+    if clip.packed is not None and abs(rate - clip.packed.rate) < 1e-3:
+        rows = _late.function("animation.packed", "unpacked_rows")(clip.packed, clip.skeleton)
+        rows.flags.writeable = False
+        return SampledClip(clip, rows, clip.packed.rate)
     frames = round(clip.duration * rate) + 1 if clip.duration > 0 else 1
     if clip.duration > 0:
         frames = max(frames, 2)

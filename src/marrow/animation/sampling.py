@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import ValidationError
 from marrow.kernels import poses
 from marrow.kernels.language.kernel import CallFrame, FramePool
-from marrow.model import _validate
+from marrow.model import _late, _validate
 from marrow.model._derived import derived
 from marrow.model.clip import Clip
 from marrow.model.pose import Pose
@@ -49,6 +49,8 @@ def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
     t = times_of(time)
     if _validate.flag("sample", "loop", loop):
         t = wrap(t, clip.duration)
+    if clip.packed is not None:
+        return _late.function("animation.packed", "sample_motion")(clip.packed, clip.skeleton, t)
     query = np.ascontiguousarray(t).reshape(-1)
     rest = clip.skeleton.rest
     outputs = []

@@ -65,6 +65,9 @@ def _planted(tool: Retargeter, hero: Character, other: Skeleton, clip: Clip) -> 
     long = Contest(f"retargeting {LONG:,} frames with planted feet, 61 joints", "frame", LONG, goal=WITH)
     long.entries["marrow"] = lambda: tool.retarget(take, contacts=True, threads=1)
     long.entries["without planting"] = lambda: tool.retarget(take, contacts=False, threads=1)
+    there = tool.retarget(take, contacts=False)
+    back = Retargeter(other, hero, clip=there)
+    long.entries["marrow, onto feet with skin"] = lambda: back.retarget(there, contacts=True, threads=1)
     count = len(frame_times(clip))
     short = Contest(
         f"retargeting a clip of {count} frames with planted feet, 61 joints", "clip", 1, goal=SHORT_WITH

@@ -34,6 +34,7 @@ from marrow.gpu.program_upload import ProgramUpload
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals, unsound
 from marrow.kernels.operations.springs import SPRINGS
 from marrow.kernels.pose_layout import padded
+from marrow.model._derived import derived
 from marrow.model.character import Palette
 
 __all__ = ["GpuEvaluator"]
@@ -62,6 +63,7 @@ class _Shared:
         ]
         self.program = Buffer(device, 4, label="pose programs")
         self.fixed = 0
+        self.packed = self.keep(bank.packed) if len(bank.packed) else 0
         self.told = Buffer(device, 4 * STEP, label="batches", flags=usage("uniform"))
         self.scratch = Buffer(device, 4, label="stacks of poses")
         self.nothing = Buffer(device, 16, label="nothing")
@@ -98,6 +100,9 @@ class GpuEvaluator(PoseEvaluator):
         joints: int | None = None,
         shared: _Shared | None = None,
     ) -> None:
+        if device.adapter.is_software:
+            # Where the CPU stands in for a GPU, the shader of packed clips takes minutes to compile.
+            bank = derived(bank, "unpacked", bank.unpacked)
         super().__init__(bank, palette, masks, procedurals, joints=joints)
         self.device = device
         self.on_cpu = self._procedurals.swings and device.adapter.is_software
@@ -163,7 +168,10 @@ class GpuEvaluator(PoseEvaluator):
         jumps = needed <= most and not self.device.adapter.is_software
         lanes = 1 << (needed - 1).bit_length() if jumps else 32
         operations = USUAL | {SPRINGS.code} if self._procedurals.swings else USUAL
-        made = PoseShader(lanes, banks, shared.bank_size if banks > 1 else 0, jumps, operations)
+        packed = len(self.bank.packed) > 0
+        made = PoseShader(
+            lanes, banks, shared.bank_size if banks > 1 else 0, jumps, operations, packed=packed
+        )
         buffers = limits["max-storage-buffers-per-shader-stage"]
         if len(made.bindings) - 1 > buffers:
             raise GpuMemoryError(
@@ -214,7 +222,8 @@ class GpuEvaluator(PoseEvaluator):
                 "rules": np.minimum(self._rules(memory), 2**31 - 1), "parents": self._parents, "levels": self._levels,
                 "level_joints": self._order, "ancestors": self._ancestors.reshape(-1), "ints": given.ints,
                 "palette_joints": self.palette.joints, "clip_start": bank.start, "clip_frames": bank.frames,
-                "clip_rate": rate, "masks": masks, "floats": numbers, "inverse_bind": inverse_bind,
+                "clip_rate": rate, "clip_packed": bank.packed_at, "masks": masks, "floats": numbers,
+                "inverse_bind": inverse_bind,
             }  # fmt: skip
             words = [np.asarray(parts[name]).astype(np.int32) for name in TABLES]
             begins = self.shared.keep(np.concatenate(words)) + np.cumsum([0, *(len(w) for w in words[:-1])])
@@ -223,7 +232,7 @@ class GpuEvaluator(PoseEvaluator):
                 "morphs": layout.M, "palette": len(self.palette.joints), "memory": memory,
                 "level_count": len(self._levels) - 1, "rounds": len(self._ancestors),
                 "ints_count": len(given.ints), "floats_count": len(given.floats), "masks_count": len(masks),
-                **dict(zip(TABLES, begins.tolist())),
+                **dict(zip(TABLES, begins.tolist())), "packed": self.shared.packed,
             }  # fmt: skip
         return self._tables[memory]
 

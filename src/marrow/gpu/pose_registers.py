@@ -10,6 +10,7 @@ from marrow.kernels.language.wgsl_lanes import WgslEmitter
 from marrow.kernels.language.wgsl_printer import WgslPrinter
 from marrow.kernels.language.wgsl_text import WgslArray
 from marrow.kernels.operations import PoseWork, sums
+from marrow.kernels.operations.packed_joints import add_packed_joints
 from marrow.kernels.pose_layout import ROWS
 
 __all__ = ["BEFORE", "INSTEAD", "declarations", "registers_text"]
@@ -37,17 +38,23 @@ fn take_sum_up(top: i32) {
 }
 fn begin_sum(n: i32, top: i32, argument: i32, time: real, weight: real) {
   put_sum_down();
-  let found = frame_at(argument, time);
+{put_packed}  let found = frame_at(argument, time);
   if (lane < batch.lanes) { put_clip(lane, found.x, found.y, f32(found.z), f32(weight)); }
   if (lane < batch.morph_lanes) { put_clip_morphs(10 * batch.row + lane, found.x, found.y, f32(found.z), f32(weight)); }
   summed = top;
 }
 fn add_to_sum(n: i32, top: i32, argument: i32, time: real, weight: real) {
-  take_sum_up(top);
+{add_packed}  take_sum_up(top);
   let found = frame_at(argument, time);
   if (lane < batch.lanes) { add_clip(lane, found.x, found.y, f32(found.z), f32(weight)); }
   if (lane < batch.morph_lanes) { add_clip_morphs(10 * batch.row + lane, found.x, found.y, f32(found.z), f32(weight)); }
 }"""
+
+_PACKED = {
+    "put_packed": "  if ({packed} >= 0) { add_packed_joints(argument, time, weight, 0.0, top); return; }\n",
+    # Each lane finds on the stack what it has put there.
+    "add_packed": "  if ({packed} >= 0) { put_sum_down(); add_packed_joints(argument, time, weight, 1.0, top); return; }\n",
+}
 
 
 def declarations() -> list[str]:
@@ -59,6 +66,12 @@ def registers_text(printer: WgslPrinter) -> str:
     """The functions, which call the lane formulas of clips with registers for a stack."""
     world = printer.world
     printer.root(sums.frame_at, [kind_of(PoseWork), INTEGER, FLOAT])
+    packed = {"put_packed": "", "add_packed": ""}
+    if sums.add_packed not in world.left_out:
+        printer.root(add_packed_joints, [kind_of(PoseWork), INTEGER, FLOAT, FLOAT, FLOAT, INTEGER])
+        where = world.arrays["clip_packed"].place
+        assert where is not None
+        packed = {name: text.replace("{packed}", where("argument")) for name, text in _PACKED.items()}
     rows = {"i": 0, "i + batch.row": 1, **{f"i + batch.row * {r}": r for r in range(2, ROWS)}}
     stack = WgslArray("registers", lambda at: f"p{rows[at]}")
     morphs = WgslArray("registers", lambda at: f"p{ROWS}")
@@ -80,6 +93,9 @@ def registers_text(printer: WgslPrinter) -> str:
             written("add_clip", sums.add_sample, "batch.row"),
             written("put_clip_morphs", sums.put_morphs),
             written("add_clip_morphs", sums.add_morphs),
-            _SUMS.replace("{store}", "\n".join(lines)).replace("{load}", "\n".join(loads)),
+            _SUMS.replace("{store}", "\n".join(lines))
+            .replace("{load}", "\n".join(loads))
+            .replace("{put_packed}", packed["put_packed"])
+            .replace("{add_packed}", packed["add_packed"]),
         ]
     )

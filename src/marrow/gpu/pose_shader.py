@@ -19,28 +19,30 @@ from marrow.kernels.language.wgsl_printer import WgslPrinter
 from marrow.kernels.language.wgsl_values import WgslField, World
 from marrow.kernels.operations import OPERATIONS, PoseWork
 from marrow.kernels.operations.constrain import CONSTRAIN
+from marrow.kernels.operations.packed_joints import add_packed_joints
 from marrow.kernels.operations.record import runs_alone
 from marrow.kernels.operations.springs import SPRINGS
+from marrow.kernels.operations.sums import add_packed
 
 __all__ = ["ALONE", "BATCH", "OUTPUTS", "TABLES", "USUAL", "WANTED", "PoseShader", "shader_text"]
 
 TABLES = (
     "rules", "parents", "levels", "level_joints", "ancestors", "palette_joints", "ints", "clip_start", "clip_frames",
-    "clip_rate", "masks", "floats", "inverse_bind",
+    "clip_rate", "clip_packed", "masks", "floats", "inverse_bind",
 )  # fmt: skip
 """What stays the same of a character, in `program`, one behind the other."""
 BATCH = (
     "first_operation", "base", "operations", "first_record", "records", "first_vector", "count", "wanted", "status_row",
     "palette_row", "morphs_row", "pose_row", "model_row", "row", "morph_lanes", "lanes", "joints", "morphs", "palette",
     "depth", "memory", "vectors", "level_count", "rounds", "matrices", "room", *TABLES, "ints_count", "floats_count",
-    "masks_count",
+    "masks_count", "packed",
 )  # fmt: skip
 """What a dispatch is told, as whole numbers. Where in `program` its operations (which of the programs' is the first,
 and how many those are), records (likewise), vectors and tables begin; how many instances the batch has; what is wanted,
 and the row of the first result in every output; the sizes of the character: numbers in a row of a pose (Jp), padded
 morphs (Mp), lanes and joints that are evaluated, morphs, palette; the depth of the stack; floats of memory and vectors
 per instance; levels of the hierarchy, and rounds to walk it; where matrices lie behind the stack, and how much room
-both take."""
+both take; where packed clips begin."""
 OUTPUTS = {
     "status": ("status", "i32"),
     "palette": ("palettes", "vec4<f32>"),
@@ -70,7 +72,8 @@ class PoseShader:
     `lanes` invocations are a workgroup. `banks` buffers of `bank_size` floats hold the clips. Where each joint has a
     lane of its own (`jumps`), clips are summed up in registers and the hierarchy is walked in a few rounds, else level
     by level. It runs `operations`: such
-    as run together, or such as run alone, an invocation for each instance; those compute in float64 where `double`."""
+    as run together, or such as run alone, an invocation for each instance; those compute in float64 where `double`.
+    Clips may be `packed` only where it says so: that is a long piece of the shader."""
 
     lanes: int = 64
     banks: int = 1
@@ -78,6 +81,7 @@ class PoseShader:
     jumps: bool = False
     operations: frozenset[int] = USUAL
     double: bool = False
+    packed: bool = False
 
     @property
     def alone(self) -> bool:
@@ -126,7 +130,9 @@ def _world(shader: PoseShader) -> World:
         "ints": table("ints", "i", "ints_count"),
         "floats": table("floats", "f", "floats_count"),
         "masks": table("masks", "f", "masks_count"),
-        **{name: table(name, "i") for name in ("rules", "clip_start", "clip_frames")},
+        **{
+            name: table(name, "i") for name in ("rules", "clip_start", "clip_frames", "clip_packed", "packed")
+        },
         **{name: table(name, "f") for name in ("clip_rate", "inverse_bind")},
     }
     constants = {"Jp": "row", "Mp": "morph_lanes", "lanes": "lanes", "depth": "depth"}
@@ -138,10 +144,15 @@ def _world(shader: PoseShader) -> World:
         "program[batch.level_joints + {}]".format,
     )
     left_out = frozenset(o.run for o in OPERATIONS if o.code not in shader.operations)
+    if not shader.packed:
+        left_out |= {add_packed}
     barrier = "" if shader.alone else "workgroupBarrier();\n  storageBarrier();"
     reserved = frozenset(("lane", "room", "wanted", "memory_row", "matrices", "summed", *shader.bindings))
     instead = {run: name for run, name in INSTEAD.items() if shader.jumps and run not in left_out}
-    return World(arrays, names, levels, barrier, left_out, instead, BEFORE if instead else "", reserved)
+    stand_ins = {add_packed: add_packed_joints}
+    return World(
+        arrays, names, levels, barrier, left_out, stand_ins, instead, BEFORE if instead else "", reserved
+    )
 
 
 def _declarations(shader: PoseShader) -> list[str]:

@@ -180,10 +180,8 @@ def _inverse(m: Array) -> Array:
 def _joint_frames(bank: ClipBank, entry: int, joint: int) -> Array:
     """A joint in model space in all frames of a clip `(T, 3, 4)`, without its scale: soles are in metres, and a file in
     centimetres scales its joints."""
-    skeleton, size = bank.skeleton, bank.layout.size
-    begin, frames = int(bank.start[entry]) // size, int(bank.frames[entry])
-    rows = bank.rows.reshape(-1, size)[begin : begin + frames]
-    pose = unpack_rows(np.ascontiguousarray(rows), len(skeleton), len(skeleton.morph_names))
+    skeleton = bank.skeleton
+    pose = unpack_rows(np.ascontiguousarray(bank.frame_rows(entry)), len(skeleton), len(skeleton.morph_names))
     found = np.array(some_to_model(skeleton, pose, (joint,))[:, 0], np.float64)
     found[:, :, :3] /= np.maximum(np.sqrt((found[:, :, :3] ** 2).sum(1, keepdims=True)), 1e-12)
     return found

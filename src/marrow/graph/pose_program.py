@@ -208,7 +208,8 @@ class PoseEvaluator:
         bank, layout, empty = self.bank, self.layout, self._empty
         work = PoseWork(
             before=_ALL, start=_ALL, end=_ALL, ops=np.zeros(0, OPERATION), rules=self._rules(0), bank=bank.rows,
-            clip_start=bank.start, clip_frames=bank.frames, clip_rate=bank.rate, masks=self._masks.reshape(-1),
+            clip_start=bank.start, clip_frames=bank.frames, clip_rate=bank.rate, clip_packed=bank.packed_at,
+            packed=bank.packed, masks=self._masks.reshape(-1),
             parents=self._parents, palette_joints=self.palette.joints,
             inverse_bind=self.palette.inverse_bind.reshape(-1), memory=self._nothing, vectors=self._nothing,
             ints=self._procedurals.ints, floats=self._procedurals.floats, stack=empty,

@@ -54,6 +54,7 @@ def _units(skeleton: Skeleton, joints: Sequence[int]) -> list[float]:
 def _travel(bank: ClipBank, joint: int, axes: Sequence[str], smooth: float = 0.0) -> tuple[Array, Array]:
     """The character's own motion in all frames, translation `(T, 3)` and rotation `(T, 4)`: how `joint` has moved from its
     rest pose in model space, as far as `axes` say, evened out over `smooth` seconds."""
+    bank = bank.unpacked()
     skeleton = bank.skeleton
     chain = [*reversed(skeleton.ancestors(joint)), joint]
     place, turn = _model(bank, chain)
@@ -130,7 +131,7 @@ def travelling_joint(character: Character) -> int:
 
 
 def _travelling_joint(character: Character) -> int:
-    skeleton, bank = character.skeleton, ClipBank.of(character)
+    skeleton, bank = character.skeleton, ClipBank.of(character).unpacked()
     begin, frames = (bank.start // bank.layout.size)[1:], bank.frames[1:]
     moves = np.array([not s.source.additive for s in bank.sampled], bool)
     rows = bank.rows.reshape(-1, bank.layout.size)
@@ -153,6 +154,7 @@ def _travelling_joint(character: Character) -> int:
 def root_tracks(bank: ClipBank, joint: int, axes: Sequence[str], smooth: float = 0.0) -> tuple[Array, Array]:
     """The character's own motion `(T, 7)` (translation, rotation) in all frames of a bank, as `joint` has it along `axes`;
     and where each clip's frames begin `(C,)`, -1 for clips that stay."""
+    bank = bank.unpacked()
     out = np.concatenate(_travel(bank, joint, axes, smooth), axis=1)
     size = bank.layout.size
     begin = (bank.start // size).astype(np.int64)
@@ -173,7 +175,7 @@ def in_place(character: Character, joint: int, axes: Sequence[str], smooth: floa
     """The character's bank without the travel that `root_tracks` tells of, so that clips stay where they are."""
 
     def build() -> ClipBank:
-        bank = ClipBank.of(character)
+        bank = ClipBank.of(character).unpacked()
         travel, facing = _travel(bank, joint, axes, smooth)
         above = list(reversed(bank.skeleton.ancestors(joint)))
         place, turn = _model(bank, [*above, joint])

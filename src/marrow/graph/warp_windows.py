@@ -168,11 +168,11 @@ def _offset(c: Compiler, clip: int, joint: int, time: float, mirrored: bool) -> 
     if joint < 0:
         return 0.0, 0.0, 0.0
     bank: ClipBank = c.bank
-    skeleton, size = bank.skeleton, bank.layout.size
+    skeleton = bank.skeleton
     last = int(bank.frames[clip]) - 1
     at = min(time * float(bank.rate[clip]), float(last))
     first = int(at)
-    rows = bank.rows.reshape(-1, size)[int(bank.start[clip]) // size :][[first, min(first + 1, last)]]
+    rows = bank.frame_rows(clip)[[first, min(first + 1, last)]]
     model = to_model(
         skeleton, unpack_rows(np.ascontiguousarray(rows), len(skeleton), len(skeleton.morph_names))
     )

@@ -51,6 +51,7 @@ from marrow.model._validate import owned
 from marrow.model.character import Clips
 from marrow.model.clip import TRACK_DTYPE
 from marrow.model.constraints import Constraint, constraint_from_data, constraint_to_data
+from marrow.model.packed_motion import PackedMotion, PackedTracks
 from marrow.report import Report, ReportLine
 
 __all__ = ["read", "read_container", "sniff", "write", "write_to"]
@@ -97,6 +98,14 @@ class _Mesh(msgspec.Struct):
     variants: dict[int, list[int | None]] = {}
 
 
+class _Packed(msgspec.Struct):
+    frames: int
+    rate: float
+    limit: float
+    error: float
+    resampling_error: float
+
+
 class _Clip(msgspec.Struct):
     name: str
     arrays: dict[str, str]
@@ -107,6 +116,7 @@ class _Clip(msgspec.Struct):
     windows: list[tuple[int, float, str]] = []
     start: float = 0.0
     curves: list[tuple[str, list[float], list[float]]] = []
+    packed: _Packed | None = None
 
 
 class _Socket(msgspec.Struct):
@@ -312,19 +322,47 @@ def _lod_out(lod: Lod) -> _Lod:
     return _Lod(**{name: getattr(lod, name) for name in _Lod.__struct_fields__})
 
 
+def _packed_in(clip: _Clip, words: Array, skeleton: Skeleton) -> Tracks:
+    said = clip.packed
+    assert said is not None
+    if words.dtype != np.int32 or words.ndim != 1:
+        raise ValidationError(
+            f"the packed frames of {clip.name!r} are {words.dtype} {words.shape}, not a row of int32"
+        )
+    motion = PackedMotion(
+        words, said.frames, len(skeleton), len(skeleton.morph_names), said.rate, clip.additive, said.limit, said.error,
+        said.resampling_error,
+    )  # fmt: skip
+    return PackedTracks(motion, skeleton)
+
+
 def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
-    table = clip.tracks.table
-    columns = np.stack([table[name].astype(np.int64) for name in TRACK_DTYPE.names or ()], axis=1)
-    arrays = {
-        "table": store.put(f"{place}.table", columns),
-        "times": store.put(f"{place}.times", clip.tracks.times),
-        "values": store.put(f"{place}.values", clip.tracks.values),
-    }
+    motion, packed = clip.packed, None
+    if motion is not None:
+        arrays = {"words": store.put(f"{place}.words", motion.words)}
+        packed = _Packed(motion.frame_count, motion.rate, motion.limit, motion.error, motion.resampling_error)
+    else:
+        table = clip.tracks.table
+        columns = np.stack([table[name].astype(np.int64) for name in TRACK_DTYPE.names or ()], axis=1)
+        arrays = {
+            "table": store.put(f"{place}.table", columns),
+            "times": store.put(f"{place}.times", clip.tracks.times),
+            "values": store.put(f"{place}.values", clip.tracks.values),
+        }
     events = [(e.time, e.name) for e in clip.events]
     windows = [(k, e.duration, e.payload) for k, e in enumerate(clip.events) if e.duration or e.payload]
     curves = [(c.name, c.times.tolist(), c.values.tolist()) for c in clip.curves]
     return _Clip(
-        clip.name, arrays, clip.duration, events, clip.rate, clip.additive, windows, clip.start, curves
+        clip.name,
+        arrays,
+        clip.duration,
+        events,
+        clip.rate,
+        clip.additive,
+        windows,
+        clip.start,
+        curves,
+        packed,
     )
 
 
@@ -405,9 +443,12 @@ def _character_in(document: _Document, container: Container, make: Callable[...,
     meshes = tuple(map(mesh, document.meshes))
     clips = []
     for c in document.clips:
-        keys = pick(c.arrays, ("table", "times", "values"))
-        pack = Tracks.trusted if make is trusted else Tracks
-        tracks = pack(_table_in(keys["table"]), keys["times"], keys["values"])
+        if c.packed is not None:
+            tracks = _packed_in(c, pick(c.arrays, ("words",))["words"], skeleton)
+        else:
+            keys = pick(c.arrays, ("table", "times", "values"))
+            pack = Tracks.trusted if make is trusted else Tracks
+            tracks = pack(_table_in(keys["table"]), keys["times"], keys["values"])
         lasting = {k: (seconds, payload) for k, seconds, payload in c.windows}
         events = tuple(Event(*e, *lasting.get(k, ())) for k, e in enumerate(c.events))
         curves = tuple(Curve(name, np.array(times), np.array(values)) for name, times, values in c.curves)

@@ -14,6 +14,9 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     motion_transfer,
     nearest_points,
     number_parsing,
+    packed_check,
+    packing,
+    packing_steps,
     planting,
     polygon_meshes,
     pose_programs,
@@ -21,6 +24,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     program_steps,
     root_vectors,
     rotations,
+    skin_errors,
     skinning,
     sums,
 )

@@ -8,6 +8,7 @@ from marrow.model.level import Level, Lod, Reduction
 from marrow.model.material import Image, Material, Texture
 from marrow.model.mesh import Mesh, Section
 from marrow.model.morph import MorphTarget
+from marrow.model.packed_motion import PackedMotion
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton, Socket
 from marrow.model.weights import (
@@ -32,6 +33,7 @@ __all__ = [
     "Material",
     "Mesh",
     "MorphTarget",
+    "PackedMotion",
     "Palette",
     "Pose",
     "Reduction",

@@ -126,7 +126,8 @@ def feet_points(skeleton: Skeleton, pose: Pose | Array, chains: Chains, shape: F
     joints = chains["left_leg"][2], chains["right_leg"][2]
     feet = some_to_model(skeleton, pose, joints) if isinstance(pose, Pose) else pose[:, list(joints)]
     feet = feet.astype(np.float64)
-    place = np.einsum("tfij,fpj->tfpi", feet[..., :3], shape.offset) + feet[:, :, None, :, 3]
+    axes, at = feet[:, :, None], shape.offset[..., None, :]
+    place = axes[..., 0] * at[..., 0] + axes[..., 2] * at[..., 2] + axes[..., 1] * at[..., 1] + axes[..., 3]
     return FeetPoints(place, shape.rest, shape.leg)
 
 
@@ -157,16 +158,14 @@ def planted_frames(
         return found
     step = float(times[-1] - times[0]) / (len(times) - 1)
     gap, shortest = round(GAP / step), max(round(SHORTEST / step), 2)
-    for k in np.ndindex(*found.shape[1:]):
-        column = found[(slice(None), *k)]
-        for begin, end in windows(~column):
-            if begin > 0 and end < len(column) and end - begin <= gap:
-                column[begin:end] = True
-        for begin, end in windows(column):
-            if end - begin < shortest and begin > 0 and end < len(column):
-                column[begin:end] = False
-        _grow(column, loose[(slice(None), *k)], round(EDGE / step))
-    return found
+    columns = np.ascontiguousarray(found.reshape(len(found), -1).T)
+    row, begin, end = _runs(~columns)
+    fills = (begin > 0) & (end < len(found)) & (end - begin <= gap)
+    columns |= _filled(columns.shape, row[fills], begin[fills], end[fills])
+    row, begin, end = _runs(columns)
+    stays = (end - begin >= shortest) | (begin == 0) | (end == len(found))
+    grown = _grown(row[stays], begin[stays], end[stays], loose.reshape(len(found), -1).T, round(EDGE / step))
+    return _filled(columns.shape, row[stays], *grown).T.reshape(found.shape)
 
 
 def carriers(points: FeetPoints, planted: Array, times: Array) -> Array:
@@ -184,19 +183,40 @@ def carriers(points: FeetPoints, planted: Array, times: Array) -> Array:
     return np.where(still.all(axis=-1), slower, np.where(still[..., 1], 1, np.where(still[..., 0], 0, -1)))
 
 
-def _grow(column: Array, loose: Array, most: int) -> None:
-    """Lets every run of True reach `most` frames further at both ends, while `loose` holds there."""
-    for begin, end in windows(column):
-        before = np.flatnonzero(~loose[max(begin - most, 0) : begin])
-        column[max(begin - most, 0) + (int(before[-1]) + 1 if len(before) else 0) : begin] = True
-        after = np.flatnonzero(~loose[end : end + most])
-        column[end : end + (int(after[0]) if len(after) else most)] = True
+def _grown(row: Array, begin: Array, end: Array, loose: Array, most: int) -> tuple[Array, Array]:
+    """Runs that reach `most` frames further at both ends, while `loose (K, T)` holds there."""
+    T = loose.shape[1]
+    frames = np.arange(T)
+    # The last frame up to each, and the first from each on, in which it does not hold.
+    last = np.maximum.accumulate(np.where(loose, -1, frames), axis=1)
+    next = np.minimum.accumulate(np.where(loose, T, frames)[:, ::-1], axis=1)[:, ::-1]
+    since = np.where(begin > 0, last[row, begin - 1] + 1, 0)
+    until = np.where(end < T, next[row, np.minimum(end, T - 1)], T)
+    return np.maximum(begin - most, since), np.minimum(end + most, until)
+
+
+def _runs(mask: Array) -> tuple[Array, Array, Array]:
+    """The runs of True in the rows of `mask (K, T)`: row, first and one past the last of each."""
+    K, T = mask.shape
+    apart = np.zeros((K, T + 2), np.int8)
+    apart[:, 1:-1] = mask
+    row, at = np.nonzero(np.diff(apart, axis=1))
+    return row[::2], at[::2], at[1::2]
+
+
+def _filled(shape: tuple[int, ...], row: Array, begin: Array, end: Array) -> Array:
+    """Rows `(K, T)` that are True in runs, which may overlap."""
+    K, T = shape
+    steps = np.zeros((K, T + 1), np.int32)
+    np.add.at(steps, (row, begin), 1)
+    np.add.at(steps, (row, end), -1)
+    return np.cumsum(steps, axis=1)[:, :-1] > 0
 
 
 def windows(mask: Array) -> Windows:
     """The runs of True as (first, one past the last)."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2])]
+    _, begin, end = _runs(np.asarray(mask)[None])
+    return list(zip(begin.tolist(), end.tolist()))
 
 
 def contact_events(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.kernels.language.kernel import Kernel
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.leg_bends import bend_leg, leg_bends
 from marrow.kernels.planting_reference import NEAR, PER_SECOND, SLIDE, STEP
 from marrow.math import quaternion
@@ -98,24 +98,32 @@ class BentLimb:
         self.chain = chain
         self.bend = np.zeros(T)
         self.turns = np.zeros((3, T, 4), np.float32)
-        self._work: dict[str, Any] = {
-            "rotation": body.rotation.reshape(-1), "model": model.reshape(-1), "parents": skeleton.parents,
-            "hint": bend_at_rest(skeleton, chain, bends), "bend": self.bend, "side": np.ones(1),
-            "shift": np.zeros(0), "out": self.turns.reshape(-1), "first": 0,
-        } | dict(zip(("upper", "lower", "end"), chain))  # fmt: skip
-        self._run(leg_bends)
+        self._arrays = {
+            "work.rotation": np.ascontiguousarray(body.rotation, np.float32),
+            "work.model": np.ascontiguousarray(model, np.float32), "work.parents": skeleton.parents,
+            "work.hint": np.ascontiguousarray(bend_at_rest(skeleton, chain, bends), np.float64), "work.bend": self.bend,
+            "work.side": np.ones(1), "work.shift": np.zeros(0), "work.out": self.turns,
+        }  # fmt: skip
+        self._run(_BENDS)
 
-    def _run(self, kernel: Kernel) -> None:
-        frame = kernel.frame()
-        for name, value in self._work.items():
+    def _run(self, frames: FramePool[CallFrame], first: int = 0) -> None:
+        frame = frames.take()
+        for name, array in self._arrays.items():
+            frame.lend(name, array)
+        for name, value in zip(("upper", "lower", "end", "first"), (*self.chain, first)):
             frame.put_one(f"work.{name}", value)
         frame.run()
+        frames.give(frame)
 
     def bent(self, moves: Array, first: int) -> LocalTracks:
         """The tracks of its joints where its ankle moves by three columns of `moves (T, 9)` against the hip."""
-        self._work |= {"shift": np.ascontiguousarray(moves).reshape(-1), "first": first}
-        self._run(bend_leg)
+        self._arrays["work.shift"] = np.ascontiguousarray(moves, np.float64)
+        self._run(_BEND, first)
         return {(j, 1): turns for j, turns in zip(self.chain, self.turns)}
+
+
+_BENDS: FramePool[CallFrame] = FramePool(leg_bends.frame)
+_BEND: FramePool[CallFrame] = FramePool(bend_leg.frame)
 
 
 class HipsMove(NamedTuple):

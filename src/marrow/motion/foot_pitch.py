@@ -14,11 +14,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from marrow.math import quaternion
+from marrow.math.tall_products import pieces
 from marrow.model import Pose, Skeleton
 from marrow.motion.contacts import LEG
 from marrow.motion.limbs import ease
 from marrow.motion.rig import find_rig
-from marrow.motion.soles import UP, SoleSkin
+from marrow.motion.soles import SoleSkin
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -55,8 +56,7 @@ def tilt_feet(
         foot = chains[f"{side}_leg"][2]
         if sole is None:
             continue
-        heights = sole.along(model, UP) - sole.ground.astype(np.float32)
-        low = np.flatnonzero(heights.min(axis=1) < -DEEP * size)
+        low = np.flatnonzero(sole.lowest(model) < -DEEP * size)
         if not len(low):
             continue
         ways = quaternion.rotate(quaternion.conjugate(stance.rotation[foot]), stance.frame.T)
@@ -64,7 +64,8 @@ def tilt_feet(
         tip = next((j for j in toes[:1] if int(skeleton.parents[j]) == foot), None)
         found = _Foot(skeleton, sole, foot, tip, chains[f"{side}_leg"][1], ways, size)
         angles = np.zeros((2, len(model)))
-        angles[:, low] = found.tilts(model[low], heights[low])
+        for part in pieces(len(low), sole.carried.size):
+            angles[:, low[part]] = found.tilts(model[low[part]])
         whole, ends = (share * _spread(angle, seconds, loops) for angle in angles)
         some = np.flatnonzero(whole)
         axis = _level(model[some, foot, :, :3] @ ways[0])
@@ -93,7 +94,7 @@ class _Foot:
     frame: Array
     size: float
 
-    def tilts(self, model: Array, heights: Array) -> Array:
+    def tilts(self, model: Array) -> Array:
         """By how much it is tilted in some frames, toes up, and by how much its toes are, `(2, T)` in radians."""
         turn = model[:, self.foot, :, :3].astype(np.float64)
         left = _level(turn @ self.frame[0])
@@ -102,9 +103,11 @@ class _Foot:
         # How far ahead the skin is, by one product: rows of matrices along `ahead`.
         picked = model[:, self.sole.joints]
         rows = ahead[:, None, :1] * picked[:, :, 0] + ahead[:, None, 2:] * picked[:, :, 2]
-        along = rows.reshape(len(model), -1).astype(np.float32) @ self.sole.carried.astype(np.float32)
+        carried, ground = self.sole.single
+        along = rows.reshape(len(model), -1).astype(np.float32) @ carried
         along -= (ankle * ahead).sum(axis=-1, keepdims=True).astype(np.float32)
-        up = heights + (self.sole.ground.astype(np.float32) - ankle[:, 1:2])
+        heights = self.sole.heights(model)
+        up = heights + (ground - ankle[:, 1:2])
         over = heights - up  # the ankle's height, less the ground's
         pitch = _pitch(turn @ self.frame[2], ahead)
         shin = model[:, self.knee, :, 3] - ankle

@@ -73,7 +73,7 @@ class PlantProblem:
         return replace(out, need=out.need - FREE, lift=out.lift - FREE)
 
     def at(self, frames: Array | slice) -> PlantProblem:
-        return PlantProblem(*(getattr(self, f.name)[frames] for f in fields(self)))
+        return PlantProblem(*(getattr(self, name)[frames] for name in FIELDS))
 
     def thinned(self, frames: Array) -> PlantProblem:
         """Only the given frames: steps between them are sums, and what must not sink does not in between either."""
@@ -91,6 +91,9 @@ class PlantProblem:
             out, change=np.append(total, total[-1:] * 0, axis=0), step=np.append(weight, weight[-1:] * 0, axis=0),
             need=need, lift=lift,
         )  # fmt: skip
+
+
+FIELDS = tuple(field.name for field in fields(PlantProblem))
 
 
 class PlantMoves(NamedTuple):
@@ -213,18 +216,21 @@ def _window(
     numbers to rounding are taken again with more damping; None where that does not help."""
     T = len(problem.leg)
     n = 9 * T
-    for field in fields(problem):
-        values = np.ascontiguousarray(getattr(problem, field.name), np.float64)
-        frame.put_one(f"work.{field.name}", values.reshape(-1))
-    for name, shape, kind in (
-        ("band", planting.COLUMN * (n + planting.COLUMN), np.float32), ("right", n + 2 * planting.COLUMN, np.float32),
-        ("column", 2 * planting.COLUMN, np.float32), ("gradient", n, np.float64), ("error", 2 * T, np.float64),
-        ("slope", 6 * T, np.float64), ("wanted", 4 * T, np.float64),
-    ):  # fmt: skip
-        frame.put_one(f"work.{name}", np.zeros(shape, kind))
+    arrays = {
+        f"work.{name}": np.ascontiguousarray(getattr(problem, name), np.float64) for name in FIELDS
+    } | {
+        f"work.{name}": np.zeros(size, kind)
+        for name, size, kind in (
+            ("band", planting.COLUMN * (n + planting.COLUMN), np.float32), ("right", n + 2 * planting.COLUMN, np.float32),
+            ("column", 2 * planting.COLUMN, np.float32), ("gradient", n, np.float64), ("error", 2 * T, np.float64),
+            ("slope", 6 * T, np.float64), ("wanted", 4 * T, np.float64),
+        )
+    }  # fmt: skip
     for damping in (sound, 30 * sound) if again else (DAMPING, sound, 30 * sound):
         move = near.copy()
-        frame.put_one("work.move", move.reshape(-1))
+        for name, array in arrays.items():
+            frame.lend(name, array)
+        frame.lend("work.move", move)
         frame.put_one("work.damping", damping)
         frame.put(held=held, kept=kept, rounds=rounds, stop=STOP, first=first)
         done = frame.run()

@@ -39,7 +39,7 @@ def rolled(tool: Retargeter, points: FeetPoints, model: Array) -> FeetPoints:
         front = (soles.places(rest[None], k)[0] - rest[foot, :, 3]) @ (rest[foot, :, :3] @ ahead) > 0
         if not front.any():
             continue
-        skin = soles.places(model, k)[:, front]
+        skin = sole.places(model, front)
         height = skin[..., 1] - sole.ground[front]
         height = height[:-1] + height[1:]
         share = np.exp((height.min(axis=1, keepdims=True) - height) / (2 * NEAR * tool.leg_t / LEG))

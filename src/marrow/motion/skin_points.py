@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import affine
+from marrow.math.tall_products import tall_product
 from marrow.model import Character, Skeleton
 from marrow.model._derived import derived
 from marrow.motion.rig import FINGERS, find_rig
@@ -55,7 +56,7 @@ class SkinPoints:
     def lowest(self, model: Array) -> Array:
         """How high the lowest is, `(T,)`, from matrices `(T, J, 3, 4)`."""
         row = model[:, self.joint, 1]
-        return np.asarray((row[:, :3] @ self.points.T).min(axis=1) + row[:, 3])
+        return np.asarray(tall_product(row[:, :3], self.points.T).min(axis=1) + row[:, 3])
 
 
 class SkinGroup:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import affine, quaternion
+from marrow.math.tall_products import pieces, tall_product
 from marrow.model import Character, Skeleton
 from marrow.motion.contacts import FeetShape
 from marrow.motion.detached_feet import detached_feet
@@ -33,6 +35,7 @@ BALL, FLAT = 0.7, 0.1
 MODELLED = 0.005
 """Skin that is under the ground at rest may be so again, down to this (metres, for a person's leg)."""
 UP = np.array([0.0, 1.0, 0.0])
+ALL = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +47,36 @@ class SoleSkin:
     carried: Array
     ground: Array
 
-    def along(self, model: Array, way: Array) -> Array:
-        """How far the vertices are along `way (3,)`, `(T, P)`, from matrices `(T, J, 3, 4)`."""
+    @cached_property
+    def single(self) -> tuple[Array, Array]:
+        """`carried` and `ground` as float32."""
+        return self.carried.astype(np.float32), self.ground.astype(np.float32)
+
+    def heights(self, model: Array) -> Array:
+        """How high the vertices are over their ground, `(T, P)`, from matrices `(T, J, 3, 4)` of float32."""
+        carried, ground = self.single
+        return tall_product(model[:, self.joints, 1].reshape(len(model), -1), carried) - ground
+
+    def lowest(self, model: Array, up: Array = UP) -> Array:
+        """How high the lowest is over its ground along `up (3,)`, `(T,)`."""
         picked = model[:, self.joints]
-        rows = picked[:, :, 1] if way is UP else np.einsum("k,tqki->tqi", way, picked)
-        made: Array = rows.reshape(len(model), -1) @ self.carried.astype(rows.dtype)
-        return made
+        rows = picked[:, :, 1] if up is UP else np.einsum("k,tqki->tqi", up, picked)
+        rows = rows.reshape(len(model), -1)
+        carried, ground = self.single
+        if rows.dtype != np.float32:
+            carried = self.carried
+        out = np.empty(len(model), rows.dtype)
+        for part in pieces(len(model), carried.size):
+            np.min(rows[part] @ carried - ground, axis=1, out=out[part])
+        return out
+
+    def places(self, model: Array, some: Array | slice = ALL) -> Array:
+        """Where the vertices are, or some of them, `(T, P, 3)`."""
+        rows = model[:, self.joints].astype(np.float64)
+        carried = self.carried[:, some]
+        return np.stack(
+            [tall_product(rows[:, :, k].reshape(len(model), -1), carried) for k in range(3)], axis=-1
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +91,7 @@ class Soles:
         out = np.full((len(model), 2), np.inf)
         for k, sole in enumerate(self.feet):
             if sole is not None:
-                out[:, k] = (sole.along(model, up) - sole.ground.astype(np.float32)).min(axis=1)
+                out[:, k] = sole.lowest(model, up)
         return out
 
     def places(self, model: Array, foot: int) -> Array:
@@ -72,7 +99,7 @@ class Soles:
         sole = self.feet[foot]
         if sole is None:
             return np.zeros((len(model), 0, 3))
-        return np.stack([sole.along(model, way) for way in np.eye(3)], axis=-1)
+        return sole.places(model)
 
 
 def find_soles(

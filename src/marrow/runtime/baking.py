@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,12 @@ def bake_runtime(
     same bits. Without a graph they play clips by hand. `skins=False` leaves out what `mrw_skin` needs: who draws on a
     GPU reads
     matrices. What cannot be baked is an error that says where in the graph it stands."""
-    skins = _validate.flag("bake_runtime", "skins", skins)
+    skins, springs, constraints = (
+        _validate.flag("bake_runtime", name, value)
+        for name, value in (("skins", skins), ("springs", springs), ("constraints", constraints))
+    )
+    if not isinstance(path, (str, os.PathLike)):
+        raise WrongTypeError(f"bake_runtime: path: expected the path of a file, got {_validate.shown(path)}")
     data, compiled = baked(character, graph, skins=skins, springs=springs, constraints=constraints)
     with replacing(path) as file:
         file.write(data)
@@ -126,8 +131,8 @@ def _refused(entry: FunctionEntry) -> ValidationError:
 
 
 def _pose(compiled: CompiledGraph) -> dict[str, Array]:
-    """What the pose kernel reads and nobody changes, as its evaluator binds it."""
-    kept = PoseEvaluator.of(compiled)._make_frame().kept
+    """What the pose kernel reads and nobody changes, as its evaluator binds it. Packed clips are baked unpacked."""
+    kept = PoseEvaluator.of(replace(compiled, bank=compiled.bank.unpacked()))._make_frame().kept
     return {name: kept[f"work.{name.partition('.')[2]}"] for name in array_leaves("pose")}
 
 

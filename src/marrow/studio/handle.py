@@ -99,6 +99,8 @@ def view(
     (`mw.export_page`) where that has at most `embed` bytes, else a still picture; running the cell again closes the
     studio it had. A file is shown again when it was exported again, unless `watch=False`.
 
+    In a browser's Python (Pyodide) nothing can be served: it gives such a page, which a notebook shows.
+
     `window=True` opens a window of the desktop instead, without a browser, and stays until it is closed; in a notebook it
     is a widget (`.widget`), and the cell goes on. `options` are then those of `mw.window`: `size=(1280, 720)`,
     `view="skeleton"`.
@@ -106,9 +108,13 @@ def view(
     if IN_BROWSER and window:
         raise ValidationError("view: a browser's Python opens no windows: leave window=True out")
     if IN_BROWSER:
-        raise ValidationError(
-            "view: a browser's Python cannot serve the studio: open the file with marrow on a computer (marrow view FILE)"
-        )
+        if compare is not None:
+            raise ValidationError(
+                "view: a browser's Python shows one character at a time: leave compare= out"
+            )
+        from marrow.studio.page_view import page_view
+
+        return page_view("mannequin" if thing is None else thing, graph)
     if window:
         if (port, host, token, token_file, browser) != (None, "127.0.0.1", None, None, None):
             raise ValidationError("view: port, host, tokens and browser are the studio's: a window has none")

@@ -38,7 +38,7 @@ class ProgramModule(nn.Module):
         super().__init__()
         if not isinstance(animator, Animator):
             raise WrongTypeError(f"Programs: expected an Animator, got {type(animator).__name__}")
-        program, bank = animator.evaluation.program, animator.evaluation.compiled.bank
+        program, bank = animator.evaluation.program, animator.evaluation.compiled.bank.unpacked()
         J, M = len(bank.skeleton), len(bank.skeleton.morph_names)
         size = bank.layout.size
         rows = unpack_rows(bank.rows.reshape(-1, size), J, M)

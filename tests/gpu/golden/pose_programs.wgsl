@@ -38,12 +38,14 @@ struct Batch {
   clip_start: i32,
   clip_frames: i32,
   clip_rate: i32,
+  clip_packed: i32,
   masks: i32,
   floats: i32,
   inverse_bind: i32,
   ints_count: i32,
   floats_count: i32,
   masks_count: i32,
+  packed: i32,
 }
 @group(0) @binding(0) var<uniform> batch: Batch;
 @group(0) @binding(1) var<storage, read> program: array<i32>;
@@ -133,29 +135,29 @@ fn add_clip(i: i32, a: i32, b: i32, t: f32, w: f32) {
   let v17 = bank[b + i + batch.row * 9];
   let v18 = p9;
   p9 = fma(w, fma(t, v17 - v16, v16), v18);
-  let v19 = bank[a + i + batch.row * 3];
-  let v20 = bank[b + i + batch.row * 3];
-  let v21 = fma(t, v20 - v19, v19);
-  let v22 = bank[a + i + batch.row * 4];
-  let v23 = bank[b + i + batch.row * 4];
-  let v24 = fma(t, v23 - v22, v22);
-  let v25 = bank[a + i + batch.row * 5];
-  let v26 = bank[b + i + batch.row * 5];
-  let v27 = fma(t, v26 - v25, v25);
-  let v28 = bank[a + i + batch.row * 6];
-  let v29 = bank[b + i + batch.row * 6];
-  let v30 = fma(t, v29 - v28, v28);
-  let v31 = fma(v30, v30, fma(v27, v27, fma(v24, v24, v21 * v21)));
-  let v32 = w * select(1.0 / sqrt(v31), 0.0, v31 == 0.0);
-  let v33 = p3;
-  let v34 = p4;
-  let v35 = p5;
-  let v36 = p6;
-  let v37 = select(v32, -v32, fma(v36, v30, fma(v35, v27, fma(v34, v24, v33 * v21))) < 0.0);
-  p3 = fma(v37, v21, v33);
-  p4 = fma(v37, v24, v34);
-  p5 = fma(v37, v27, v35);
-  p6 = fma(v37, v30, v36);
+  let v19 = p3;
+  let v20 = p4;
+  let v21 = p5;
+  let v22 = p6;
+  let v23 = bank[a + i + batch.row * 3];
+  let v24 = bank[b + i + batch.row * 3];
+  let v25 = fma(t, v24 - v23, v23);
+  let v26 = bank[a + i + batch.row * 4];
+  let v27 = bank[b + i + batch.row * 4];
+  let v28 = fma(t, v27 - v26, v26);
+  let v29 = bank[a + i + batch.row * 5];
+  let v30 = bank[b + i + batch.row * 5];
+  let v31 = fma(t, v30 - v29, v29);
+  let v32 = bank[a + i + batch.row * 6];
+  let v33 = bank[b + i + batch.row * 6];
+  let v34 = fma(t, v33 - v32, v32);
+  let v35 = fma(v34, v34, fma(v31, v31, fma(v28, v28, v25 * v25)));
+  let v36 = w * select(1.0 / sqrt(v35), 0.0, v35 == 0.0);
+  let v37 = select(v36, -v36, fma(v22, v34, fma(v21, v31, fma(v20, v28, v19 * v25))) < 0.0);
+  p3 = fma(v37, v25, v19);
+  p4 = fma(v37, v28, v20);
+  p5 = fma(v37, v31, v21);
+  p6 = fma(v37, v34, v22);
 }
 fn put_clip_morphs(i: i32, a: i32, b: i32, t: f32, w: f32) {
   let v1 = bank[a + i];
@@ -1154,17 +1156,17 @@ fn add_sum(i: i32, top: i32, other: i32, w: f32) {
   let v14 = scratch[room + other + i + batch.row * 4];
   let v15 = scratch[room + other + i + batch.row * 5];
   let v16 = scratch[room + other + i + batch.row * 6];
-  let v17 = fma(v16, v16, fma(v15, v15, fma(v14, v14, v13 * v13)));
-  let v18 = w * select(1.0 / sqrt(v17), 0.0, v17 == 0.0);
-  let v19 = scratch[room + top + i + batch.row * 3];
-  let v20 = scratch[room + top + i + batch.row * 4];
-  let v21 = scratch[room + top + i + batch.row * 5];
-  let v22 = scratch[room + top + i + batch.row * 6];
-  let v23 = select(v18, -v18, fma(v22, v16, fma(v21, v15, fma(v20, v14, v19 * v13))) < 0.0);
-  scratch[room + top + i + batch.row * 3] = fma(v23, v13, v19);
-  scratch[room + top + i + batch.row * 4] = fma(v23, v14, v20);
-  scratch[room + top + i + batch.row * 5] = fma(v23, v15, v21);
-  scratch[room + top + i + batch.row * 6] = fma(v23, v16, v22);
+  let v17 = scratch[room + top + i + batch.row * 3];
+  let v18 = scratch[room + top + i + batch.row * 4];
+  let v19 = scratch[room + top + i + batch.row * 5];
+  let v20 = scratch[room + top + i + batch.row * 6];
+  let v21 = fma(v16, v16, fma(v15, v15, fma(v14, v14, v13 * v13)));
+  let v22 = w * select(1.0 / sqrt(v21), 0.0, v21 == 0.0);
+  let v23 = select(v22, -v22, fma(v20, v16, fma(v19, v15, fma(v18, v14, v17 * v13))) < 0.0);
+  scratch[room + top + i + batch.row * 3] = fma(v23, v13, v17);
+  scratch[room + top + i + batch.row * 4] = fma(v23, v14, v18);
+  scratch[room + top + i + batch.row * 5] = fma(v23, v15, v19);
+  scratch[room + top + i + batch.row * 6] = fma(v23, v16, v20);
 }
 fn add_morph_sum(i: i32, top: i32, other: i32, w: f32) {
   let v1 = scratch[room + other + i];

@@ -91,8 +91,7 @@ class Additive(Node, frozen=True):
                     f"{at.path}.reference_time: {self.reference!r} has no {self.reference_time}"
                 )
             frame = round(self.reference_time * float(c.bank.rate[entry]))
-            begin = int(c.bank.start[entry]) + min(frame, int(c.bank.frames[entry]) - 1) * c.pose_size
-            rows = c.bank.rows[begin : begin + c.pose_size]
+            rows = c.bank.frame_rows(entry)[min(frame, int(c.bank.frames[entry]) - 1)]
             pose = unpack_rows(rows[None].copy(), len(c.skeleton), len(c.skeleton.morph_names))[0]
         turns = quaternion.normalize(pose.rotation.astype(np.float64))
         for j, parent in enumerate(c.skeleton.parents.tolist()):

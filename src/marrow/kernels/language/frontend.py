@@ -23,7 +23,7 @@ import numpy as np
 from marrow.kernels.language import ir
 from marrow.kernels.language.frontend_calls import Calls
 from marrow.kernels.language.frontend_expressions import LanguageError, held
-from marrow.kernels.language.hierarchy import parents_first
+from marrow.kernels.language.hierarchy import parents_first, side_by_side
 from marrow.kernels.language.types import INTEGER, Kind, RecordKind, TupleKind, described, loose
 
 __all__ = ["UNROLLED", "LanguageError", "lower"]
@@ -293,13 +293,15 @@ class _Function(Calls):
 
     def do_For(self, node: ast.For) -> None:
         over = self.outside(node.iter.func) if isinstance(node.iter, ast.Call) else None
-        if over not in (range, parents_first):
-            raise self.error("loops run over range(...) or parents_first(...)")
+        if over not in (range, parents_first, side_by_side):
+            raise self.error("loops run over range(...), parents_first(...) or side_by_side(...)")
         if node.orelse or not isinstance(node.target, ast.Name):
             raise self.error("loops have one variable and no else")
         line, name = self.line, node.target.id
         given = [self.expression(a) for a in node.iter.args]  # type: ignore[attr-defined]
         parents = given[0] if over is parents_first else None
+        if over is side_by_side and len(given) != 2:
+            raise self.error("side_by_side(...) has first and last")
         if not 1 <= len(given) <= 3:
             raise self.error("a range has a stop; or first and stop; or first, stop and step")
         bounds = [self.cast(self.length(v) if over is parents_first else v, INTEGER) for v in given]
@@ -316,7 +318,7 @@ class _Function(Calls):
         known = None
         if isinstance(first, ir.Const) and isinstance(stop, ir.Const):
             known = range(first.value, stop.value, step)
-        if known is not None and parents is None and self._unrolls(node, known):
+        if known is not None and over is range and self._unrolls(node, known):
             for number in known:
                 self.fixed[name] = self.constant(number)
                 if self.block(node.body):
@@ -330,7 +332,7 @@ class _Function(Calls):
         body = self._loop(node)
         if not before and not known:
             self.sure.discard(name)
-        self.add(ir.For(name, first, stop, step, body, line, parents))
+        self.add(ir.For(name, first, stop, step, body, line, parents, over is side_by_side))
 
     def _unrolls(self, node: ast.For, known: range) -> bool:
         jumps = any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in ast.walk(node))

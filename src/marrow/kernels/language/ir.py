@@ -291,7 +291,7 @@ class While:
 class For:
     """A loop over a range, whose bounds are evaluated once. The variable is assigned at the beginning of each round: what is
     assigned to it in the body does not change the number of rounds, and it keeps its last value. With `parents`, a loop over joints
-    that may do those of one depth at once (`hierarchy`)."""
+    that may do those of one depth at once; `beside`, one whose rounds may all be done at once (`hierarchy`)."""
 
     variable: str
     first: Expr
@@ -300,6 +300,7 @@ class For:
     body: tuple[Stmt, ...]
     line: int
     parents: Expr | None = None
+    beside: bool = False
 
 
 @dataclass(frozen=True)

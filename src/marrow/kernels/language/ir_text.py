@@ -41,7 +41,7 @@ def _block(body: Sequence[Any], indent: str) -> Iterator[str]:
             yield f"{indent}while {expression_text(s.test)}"
             yield from _block(s.body, inner)
         elif isinstance(s, ir.For):
-            over = "" if s.parents is None else " parents first"
+            over = " side by side" if s.beside else "" if s.parents is None else " parents first"
             yield f"{indent}for {s.variable} from {expression_text(s.first)} to {expression_text(s.stop)} step {s.step}{over}"
             yield from _block(s.body, inner)
         else:

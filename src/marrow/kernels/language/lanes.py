@@ -40,6 +40,44 @@ class Formulas:
     select: Callable[..., Any]
     shuffle: Callable[..., Any]
 
+    # Whole numbers of 32 bits, a lane each, wrap around; `+ - * & |` and shifts by the low five bits of a count, `>>` without
+    # sign, `down(n)` with it.
+    lane_numbers: Callable[..., Any]
+    """`lane_numbers(i)`: the lanes' own numbers, 0 to 15; `i` is what the block is called with."""
+    wholes: Callable[..., Any]
+    """`wholes(offset)`: one whole number in every lane."""
+    ranks: Callable[..., Any]
+    """`ranks(i, mask)`: for each lane how many of the lanes before it a mask of 16 bits has; what `picked` takes."""
+    picked: Callable[..., Any]
+    """`picked(words, octet, ranks)`: the octet that lies so many behind the one at `octet` of an int32 array, 15 at most. All 16 are read."""
+    bits: Callable[..., Any]
+    """`bits(words, offset, at, width)`: the `width` bits, 25 at most, or 32 of whole octets, from bit `at` on, counted in lanes from the word at
+    `offset` on."""
+    fields: Callable[..., Any]
+    """`fields(words, offset, at, widths)`: several numbers one behind the other, each of its own width in lanes; 57 bits in all at most. Eight octets
+    are read."""
+    ones: Callable[..., Any]
+    """How many bits are set."""
+    number: Callable[..., Any]
+    """Whole numbers as floats, rounded to the nearest."""
+    as_float: Callable[..., Any]
+    """The floats whose bits these are."""
+    sums: Callable[..., Any]
+    """`sums(i, size_of)`: `size_of(ranks, lanes)` gives some whole numbers of lanes, whose ranks in a mask `ranks(mask)` are; of each number the
+    sum in the lanes before, and in all 16."""
+    part: Callable[..., Any]
+    """`part(offset, first, count)`: some bits of an offset."""
+    count: Callable[..., Any]
+    """`count(mask)`: how many bits of an offset are set."""
+    half: Callable[..., Any]
+    """`half(words, offset, number)`: one of the numbers of 16 bits from the word at `offset` on, as an offset."""
+    either: Callable[..., Any]
+    """`either(a, b)`: the bits that one of two offsets has, or both."""
+    any: Callable[..., Any]
+    """`any(offset)`: 1 where an offset is not zero."""
+    group: Callable[..., Any]
+    """`group(i)`: a sixteenth of an offset, rounded down."""
+
     def row(self, offset: Any, number: int, stride: Any) -> Any:
         """`offset + number * stride`, for a stride known only at run time."""
         return self.plus(offset, self.times(stride, number)) if number else offset

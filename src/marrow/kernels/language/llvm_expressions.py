@@ -186,6 +186,8 @@ class LlvmExpressions:
             return Value(FLOAT, (getattr(self.builder, _FLOATS[node.op])(x, y),))
         if node.op in ("//", "%"):
             return Value(INTEGER, (self.divided(node, x, y),))
+        if node.op in ("<<", ">>") and not isinstance(node.right, ir.Const):
+            y = self.builder.and_(y, I64(63))
         return Value(INTEGER, (getattr(self.builder, _WHOLES[node.op])(x, y),))
 
     def divided(self, node: ir.Binary, x: Any, y: Any) -> Any:

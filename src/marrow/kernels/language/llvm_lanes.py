@@ -9,6 +9,7 @@ from llvmlite import ir
 
 from marrow.kernels.language.lanes import LANES, Formulas
 from marrow.kernels.language.llvm_values import F32, I1, I32, I64
+from marrow.kernels.language.llvm_whole_lanes import LlvmWhole, LlvmWholeLanes
 from marrow.kernels.language.types import FLOAT, ArrayKind, ScalarKind, StructKind
 
 __all__ = ["LLVMEmitter", "emit_block"]
@@ -74,7 +75,7 @@ class LlvmVector:
         return emit(how, self.value, self._other(other))
 
 
-class LLVMEmitter(Formulas):
+class LLVMEmitter(LlvmWholeLanes, Formulas):
     """Emits at the end of a builder's block. Arrays are `LaneArray`s; offsets are 64-bit numbers that count elements."""
 
     def __init__(self, function: Any) -> None:
@@ -152,6 +153,12 @@ class LLVMEmitter(Formulas):
 
     def select(self, mask: Any, yes: LlvmVector, no: LlvmVector) -> LlvmVector:
         return LlvmVector(self.builder, self.builder.select(mask, yes.value, no.value))
+
+    def number(self, x: LlvmWhole) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.sitofp(x.value, _vector_type()))
+
+    def as_float(self, x: LlvmWhole) -> LlvmVector:
+        return LlvmVector(self.builder, self.builder.bitcast(x.value, _vector_type()))
 
     # -- rearranging ----------------------------------------------------------------------------------------------
     def shuffle(self, a: LlvmVector, b: LlvmVector, lanes: Sequence[int]) -> LlvmVector:

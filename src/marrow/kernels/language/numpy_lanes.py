@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from marrow.kernels.language.lanes import LANES, Formulas
+from marrow.kernels.language.numpy_whole_lanes import NumpyWhole, NumpyWholeLanes
 from marrow.kernels.language.python_arrays import PythonRows
 
 __all__ = ["NumpyEmitter", "fused", "run_block", "run_each"]
@@ -76,7 +77,7 @@ def _raw(value: Any) -> Any:
     return value.value if isinstance(value, NumpyVector) else np.float32(value)
 
 
-class NumpyEmitter(Formulas):
+class NumpyEmitter(NumpyWholeLanes, Formulas):
     """Computes at once what other emitters write down."""
 
     # -- whole numbers --------------------------------------------------------------------------------------------
@@ -133,6 +134,12 @@ class NumpyEmitter(Formulas):
 
     def select(self, mask: Any, yes: NumpyVector, no: NumpyVector) -> NumpyVector:
         return NumpyVector(np.where(mask, yes.value, no.value))
+
+    def number(self, x: NumpyWhole) -> NumpyVector:
+        return NumpyVector(x.value.view(np.int32).astype(np.float32))
+
+    def as_float(self, x: NumpyWhole) -> NumpyVector:
+        return NumpyVector(x.value.view(np.float32))
 
     # -- rearranging ----------------------------------------------------------------------------------------------
     def shuffle(self, a: NumpyVector, b: NumpyVector, lanes: Sequence[int]) -> NumpyVector:

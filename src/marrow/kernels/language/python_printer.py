@@ -234,7 +234,10 @@ class _Printer:
         if node.op == "/" and not known:
             return _call("_divide", self.expression(node.left), self.expression(node.right))
         left = self.whole(node.left) if node.op == ">>" else self.expression(node.left)
-        return ast.BinOp(left, _OPERATORS[node.op](), self.expression(node.right))
+        right = self.expression(node.right)
+        if node.op in ("<<", ">>") and not isinstance(node.right, ir.Const):
+            right = ast.BinOp(right, ast.BitAnd(), ast.Constant(63))
+        return ast.BinOp(left, _OPERATORS[node.op](), right)
 
     def on_Compare(self, node: ir.Compare) -> ast.expr:
         return ast.Compare(self.whole(node.left), [_COMPARISONS[node.op]()], [self.whole(node.right)])

@@ -20,7 +20,7 @@ def uses_lanes(nodes: Any) -> bool:
     """Whether statements need all invocations of a workgroup."""
     return any(
         isinstance(n, (ir.Lanes, ir.Each, ir.Choose))
-        or (isinstance(n, ir.For) and n.parents is not None)
+        or (isinstance(n, ir.For) and (n.parents is not None or n.beside))
         or (isinstance(n, ir.Call) and runs_together(n.function))
         for n in ir.walk(nodes)
     )

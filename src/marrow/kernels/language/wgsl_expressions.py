@@ -216,6 +216,8 @@ class WgslExpressions:
         if node.op in ("&", "|", "^"):
             return Text(INTEGER, f"({a.at(ATOM)} {node.op} {b.at(ATOM)})", steady=steady)
         if node.op in ("<<", ">>"):
+            if b.known is None:
+                return Text(INTEGER, f"({a.at(ATOM)} {node.op} (u32({b.text}) & 31u))", steady=steady)
             if not b.known <= 31:
                 raise self.error("whole numbers have 32 bits in a shader: they are shifted by 31 at most")
             return Text(INTEGER, f"({a.at(ATOM)} {node.op} {b.known}u)", steady=steady)

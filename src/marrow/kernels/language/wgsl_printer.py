@@ -3,7 +3,7 @@
 Lane formulas run one lane to an invocation: `block.each(...)` goes through its range with all invocations of the workgroup. Where
 each invocation is a lane of its own (`World.lane`), a formula that stands alone is run for that lane.
 Everything else in a function that uses lanes is computed by all of them alike, except for what writes to arrays: that is done by
-one, between barriers. A loop over `parents_first` does the joints of one depth at once."""
+one, between barriers. A loop over `parents_first` does the joints of one depth at once, one over `side_by_side` all rounds."""
 
 from __future__ import annotations
 
@@ -255,6 +255,13 @@ class _FunctionPrinter(WgslExpressions):
         return Text(value.kind, label, steady=True)
 
     def do_Do(self, node: ir.Do) -> None:
+        if isinstance(node.call, ir.Call):
+            called, world = node.call.function, self.printer.world
+            if called.python in world.left_out:
+                return
+            if called.python in world.stand_ins:
+                stand_in = lower(world.stand_ins[called.python], [kind for _, kind in called.parameters])
+                node = replace(node, call=replace(node.call, function=stand_in))
         call = self.expression(node.call)
         self.say(f"{'' if node.call.kind is None else '_ = '}{call.text};")
 
@@ -352,6 +359,9 @@ class _FunctionPrinter(WgslExpressions):
         if node.parents is not None and self.together:
             self._levels(node, label)
             return
+        if node.beside and self.together:
+            self._beside(node, label)
+            return
         first, stop = self.operands([node.first, node.stop])
         if not stop.steady:
             stop = self.pinned(stop)
@@ -389,6 +399,22 @@ class _FunctionPrinter(WgslExpressions):
         self.together = True
         self.say("  }")
         self.say("  barrier();")
+        self.say("}")
+
+    def _beside(self, node: ir.For, label: str) -> None:
+        """A round to an invocation."""
+        if self._how[node.variable] != "loop":
+            raise self.error(
+                "the variable of a loop over side_by_side(...) is used in it alone, and not assigned"
+            )
+        first, stop = self.operands([node.first, node.stop])
+        stop = stop if stop.steady else self.pinned(stop)
+        start = "lane" if first.known == 0 else f"{first.at(1)} + lane"
+        self.say(f"for (var {label} = {start}; {label} < {stop.text}; {label} += LANES) {{")
+        self.names[node.variable] = Text(INTEGER, label, steady=True)
+        self.together = False
+        self.inner(node.body)
+        self.together = True
         self.say("}")
 
     def do_Break(self, node: ir.Break) -> None:

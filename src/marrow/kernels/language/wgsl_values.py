@@ -74,7 +74,9 @@ class World:
     """What makes writes visible to the other invocations of a workgroup; empty where each invocation works for
     itself."""
     left_out: frozenset[Any] = frozenset()
-    """Functions that are never chosen where one of several is: they are not printed."""
+    """Functions that are never chosen where one of several is, or never called: they are not printed."""
+    stand_ins: Mapping[Any, Any] = field(default_factory=dict)
+    """Functions that are called in the place of others, which have no counterpart in a shader."""
     instead: Mapping[Any, str] = field(default_factory=dict)
     """Functions, where one of several is chosen, that the shader has a version of its own of, by its name."""
     before: str = ""

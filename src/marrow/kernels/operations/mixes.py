@@ -10,9 +10,9 @@ import numpy as np
 
 from marrow.kernels.language.hierarchy import parents_first
 from marrow.kernels.language.lanes import block
+from marrow.kernels.operations.adding import STRAIGHT
 from marrow.kernels.operations.record import Array, Operation, ReferenceWorld, Rows, row_size
 from marrow.kernels.operations.spatial import local_rotation, multiplied
-from marrow.kernels.operations.sums import STRAIGHT
 from marrow.math import quaternion
 
 __all__ = ["BLEND", "LAYER", "LAYER_CHANNELS", "LAYER_MODEL", "model_rotations", "nlerp"]

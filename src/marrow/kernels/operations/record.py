@@ -36,6 +36,9 @@ class PoseWork(NamedTuple):
     detail needs the first joints only. Lane formulas run over `lanes`, rows lie `Jp` apart. `instances` are those to evaluate, all
     where it is empty; their outputs lie behind one another. The program of instance n is `ops` from `start[n]` to `end[n]`; `before`
     has the lengths of programs that are to be run before these, none of which may have any.
+
+    `bank` has the frames of clips as pose rows. Where `clip_packed` is not -1, a clip is packed (`kernels.packed_layout`): its record begins
+    there among the words of `packed`, and its base pose at `clip_start` of the bank.
     """
 
     before: i8[ANY]
@@ -47,6 +50,8 @@ class PoseWork(NamedTuple):
     clip_start: i8[C]
     clip_frames: i8[C]
     clip_rate: f4[C]
+    clip_packed: i8[C]
+    packed: i4[ANY]
     masks: f4[ANY]
     parents: i4[J]
     palette_joints: i4[P]

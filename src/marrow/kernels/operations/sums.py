@@ -11,13 +11,19 @@ from typing import Any
 import numpy as np
 
 from marrow.kernels.language.lanes import block
+from marrow.kernels.operations.adding import STRAIGHT, add_rotation
+from marrow.kernels.operations.packed_lanes import (
+    packed_morphs,
+    packed_places,
+    packed_places_apart,
+    packed_turns,
+    packed_turns_apart,
+)
 from marrow.kernels.operations.record import Operation, ReferenceWorld, Rows, row_size
+from marrow.kernels.packed_layout import LENGTH, SEGMENTS
 from marrow.math import quaternion
 
 __all__ = ["ACCUMULATE", "MERGE", "SAMPLE", "SCALE", "summed"]
-
-STRAIGHT = (0, 1, 2, 7, 8, 9)
-"""Rows that are mixed number by number: translation and scale."""
 
 
 def emit_sample(first: bool, e: Any, i: Any, Jp: Any, bank: Any, a: Any, b: Any, t: Any, w: Any, stack: Any, top: Any) -> None:  # fmt: skip
@@ -33,22 +39,9 @@ def emit_sample(first: bool, e: Any, i: Any, Jp: Any, bank: Any, a: Any, b: Any,
     for r in STRAIGHT:
         at = e.plus(top, row(r))
         e.store(stack, at, w * between(r) if first else e.fma(w, between(r), e.load(stack, at)))
-    add_rotation(
-        e, first, [between(3 + c) for c in range(4)], w, stack, [e.plus(top, row(3 + c)) for c in range(4)]
-    )
-
-
-def add_rotation(e: Any, first: bool, q: list[Any], w: Any, stack: Any, at: list[Any]) -> None:
-    """Puts `w` of a rotation on the stack, or adds it to what is there."""
-    scale = w * e.inverse_length(e.dot(q, q))
-    if first:
-        for c in range(4):
-            e.store(stack, at[c], scale * q[c])
-        return
-    present = [e.load(stack, x) for x in at]
-    scale = e.select(e.dot(present, q).compare("<", 0.0), -scale, scale)
-    for c in range(4):
-        e.store(stack, at[c], e.fma(scale, q[c], present[c]))
+    at = [e.plus(top, row(3 + c)) for c in range(4)]
+    present = None if first else [e.load(stack, x) for x in at]
+    add_rotation(e, [between(3 + c) for c in range(4)], w, present, stack, at)
 
 
 def emit_sample_morphs(
@@ -71,7 +64,8 @@ def emit_sum(first: bool, e: Any, i: Any, Jp: Any, stack: Any, top: Any, other: 
         value = e.load(stack, at(other, r))
         e.store(stack, at(top, r), w * value if first else e.fma(w, value, e.load(stack, at(top, r))))
     q = [e.load(stack, at(other, 3 + c)) for c in range(4)]
-    add_rotation(e, first, q, w, stack, [at(top, 3 + c) for c in range(4)])
+    here = [at(top, 3 + c) for c in range(4)]
+    add_rotation(e, q, w, None if first else [e.load(stack, x) for x in here], stack, here)
 
 
 def emit_sum_morphs(first: bool, e: Any, m: Any, stack: Any, top: Any, other: Any, w: Any) -> None:
@@ -81,6 +75,7 @@ def emit_sum_morphs(first: bool, e: Any, m: Any, stack: Any, top: Any, other: An
 
 put_sample, add_sample = block(emit_sample, True), block(emit_sample, False)
 put_morphs, add_morphs = block(emit_sample_morphs, True), block(emit_sample_morphs, False)
+PACKED = (packed_places, packed_places_apart, packed_turns, packed_turns_apart, packed_morphs)
 put_sum, add_sum = block(emit_sum, True), block(emit_sum, False)
 put_morph_sum, add_morph_sum = block(emit_sum_morphs, True), block(emit_sum_morphs, False)
 
@@ -96,13 +91,58 @@ def frame_at(work, clip, time):
     return a, a + row_size(work) if frames > 1 else a, u - f
 
 
+def add_packed(work, clip, time, weight, more, top):
+    """A packed clip at a time, weighted, put on the stack or, where there is `more`, added to it."""
+    u = time * work.clip_rate[clip]
+    frames = work.clip_frames[clip]
+    u = min(u, frames - 1.0) if u > 0.0 else 0.0
+    f = min(int(u), max(frames - 2, 0))
+    sample_record(
+        work.packed, work.clip_packed[clip], work.bank, work.clip_start[clip], f, f + 1 if frames > 1 else f, u - f, weight, more,
+        work.stack, top, work.Jp, work.Mp, work.lanes,
+    )  # fmt: skip
+
+
+def sample_record(packed, r, bank, o, f, g, t, w, more, stack, top, Jp, Mp, lanes):
+    """Part `t` of the way from frame `f` to frame `g` of the record at `r`, whose base pose lies at `o` of the bank."""
+    long = packed[r + LENGTH] == 32
+    table, mask = r + packed[r + SEGMENTS], 31 if long else 15
+    a, b = r + packed[table + (f >> 5 if long else f >> 4)], r + packed[table + (g >> 5 if long else g >> 4)]
+    k, l, unit = f & mask, g & mask, 1 if long else 2
+    if a == b:
+        packed_places.each(
+            0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
+        )
+        packed_turns.each(0, lanes, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+        packed_places.each(
+            0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
+        )
+    else:
+        packed_places_apart.each(
+            0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
+        )
+        packed_turns_apart.each(
+            0, lanes, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
+        )
+        packed_places_apart.each(
+            0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
+        )
+    packed_morphs.each(0, Mp, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+
+
 def run_sample(work, n, top, argument, time, weight):
+    if work.clip_packed[argument] >= 0:
+        add_packed(work, argument, time, weight, 0.0, top)
+        return
     a, b, t = frame_at(work, argument, time)
     put_sample.each(0, work.lanes, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
     put_morphs.each(10 * work.Jp, row_size(work), 16, work.bank, a, b, t, weight, work.stack, top)
 
 
 def run_accumulate(work, n, top, argument, time, weight):
+    if work.clip_packed[argument] >= 0:
+        add_packed(work, argument, time, weight, 1.0, top)
+        return
     a, b, t = frame_at(work, argument, time)
     add_sample.each(0, work.lanes, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
     add_morphs.each(10 * work.Jp, row_size(work), 16, work.bank, a, b, t, weight, work.stack, top)
@@ -163,11 +203,11 @@ def reference_merge(
 
 SAMPLE = Operation(
     "SAMPLE", 0, "`weight *` the clip at `time`", 0, 1, "clip", "seconds", "its part of the sum", run_sample,
-    reference_sample, (put_sample, put_morphs),
+    reference_sample, (put_sample, put_morphs, *PACKED),
 )  # fmt: skip
 ACCUMULATE = Operation(
     "ACCUMULATE", 1, "top `+= weight *` the clip at `time`, each rotation on the side of what is there", 1, 1, "clip", "seconds",
-    "its part of the sum", run_accumulate, reference_accumulate, (add_sample, add_morphs),
+    "its part of the sum", run_accumulate, reference_accumulate, (add_sample, add_morphs, *PACKED),
 )  # fmt: skip
 MERGE = Operation(
     "MERGE", 7, "top `+= weight *` b, each rotation on the side of what is there", 2, 1, "none", "", "b's part of the sum",

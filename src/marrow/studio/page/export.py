@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from marrow.errors import UnknownNameError, ValidationError, told_at_the_call
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError, told_at_the_call
 from marrow.io.atomic import replacing
 from marrow.model import _validate
 from marrow.studio.makers import maker_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Exportable = Character | Animator | str | os.PathLike[str]
 
-__all__ = ["ExportedPage", "export_page", "page_of"]
+__all__ = ["ExportedPage", "contents_of", "export_page", "page_of"]
 
 PathLike = str | os.PathLike[str]
 
@@ -61,12 +61,14 @@ def export_page(
     says how far joints may be off by that. `texture_size` makes larger images smaller, in pixels. A page of more
     than `max_bytes` bytes is not written: the error says what takes how much.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise WrongTypeError(f"export_page: path: expected the path of a file, got {_validate.shown(path)}")
     count = _validate.integer("export_page", "count", count, low=1)
     if texture_size is not None:
         texture_size = _validate.integer("export_page", "texture_size", texture_size, low=1)
     if max_bytes is not None:
         max_bytes = _validate.integer("export_page", "max_bytes", max_bytes, low=1)
-    contents = _contents(thing, graph, clips, count, texture_size)
+    contents = contents_of(thing, graph, clips, count, texture_size)
     text, sizes = page_of(contents)
     data = text.encode()
     if max_bytes is not None and len(data) > max_bytes:
@@ -95,7 +97,7 @@ def page_of(contents: PageContents) -> tuple[str, dict[str, int]]:
     return document(contents.name, {**contents.parts, **engine_parts()})
 
 
-def _contents(
+def contents_of(
     thing: Any, graph: Any, clips: Sequence[str] | None, count: int, texture_size: int | None
 ) -> PageContents:
     from marrow.graph import Animator
@@ -120,6 +122,8 @@ def _contents(
                 "export_page: a page has nobody to play it: export its character with its graph"
             )
     if clips is not None:
+        if isinstance(clips, str) or not isinstance(clips, Iterable):
+            raise WrongTypeError(f"export_page: clips: expected names of clips, got {_validate.shown(clips)}")
         wanted = [_validate.name("export_page", "clips", name) for name in clips]
         for name in wanted:
             if name not in character.clips:

@@ -1,0 +1,185 @@
+"""Whether a record of packed motion keeps to its words: what comes from a file is looked at once, before anything is read by it."""
+
+from __future__ import annotations
+
+from marrow.kernels.language.annotations import ANY, i4
+from marrow.kernels.language.kernel import kernel
+from marrow.kernels.packed_layout import (
+    BLOCKS,
+    EMPTY,
+    FRAMES,
+    GROUPS,
+    HEAD,
+    LENGTH,
+    MORPH_GROUPS,
+    MOST_BITS,
+    NO_BLOCK,
+    SEGMENTS,
+    SPARE,
+    WIDEST,
+    WORDS,
+)
+
+__all__ = ["FAULTS", "check_record"]
+
+FAULTS = (
+    "",
+    "its head",
+    "its table of segments",
+    "a cell",
+    "a segment",
+    "a block",
+    "a number that is not finite",
+)
+"""What may be wrong with a record."""
+
+
+def half_at(words, at, number):
+    word = words[at + (number >> 1)]
+    return (word >> 16) & 65535 if (number & 1) != 0 else word & 65535
+
+
+def octet_at(words, number):
+    word, k = words[number >> 2], number & 3
+    if k == 0:
+        return word & 255
+    if k == 1:
+        return (word >> 8) & 255
+    return (word >> 16) & 255 if k == 2 else (word >> 24) & 255
+
+
+def count_bits(mask):
+    count = 0
+    for _ in range(16):
+        count += mask & 1
+        mask = mask >> 1
+    return count
+
+
+def finite(bits):
+    """Whether the bits of a float32 are those of a number."""
+    return ((bits >> 23) & 255) != 255
+
+
+def check_cell(words, at, number, kind, blocks):
+    """Whether a cell is sound."""
+    size = len(words) - SPARE
+    if at < EMPTY or at + 2 > size:
+        return 3
+    tracks, own = half_at(words, at, 0) | half_at(words, at, 1) | half_at(words, at, 2), half_at(words, at, 3)
+    if kind == 3 and (half_at(words, at, 1) != 0 or half_at(words, at, 2) != 0):
+        return 3
+    if (tracks != 0) != (number != NO_BLOCK) or (tracks != 0 and number >= blocks):
+        return 3
+    each = 2 if kind == 1 else (1 if kind == 3 else 3)
+    begin = at + 2 + ((count_bits(tracks) + 3) >> 2)
+    end = begin + each * count_bits(own)
+    if end > size:
+        return 3
+    if kind != 1:
+        for k in range(begin, end):
+            if not finite(words[k]):
+                return 6
+    return 0
+
+
+def check_block(words, cell, begin, kind, frames):
+    """Whether a block with so many frames is sound."""
+    size = len(words) - SPARE
+    if begin + 1 > size:
+        return 5
+    octet, limit = 4 * (begin + 1), 4 * size
+    widths = (0, 0, 0)
+    for c in range(3):
+        mask = half_at(words, cell, c)
+        count = count_bits(mask)
+        if count > 0:
+            head = octet_at(words, 4 * begin + c)
+            constant, wide, degree = (head & 3) + 1, ((head >> 2) & 1) + 1, (head >> 3) & 3
+            if constant == 4 and kind == 1:
+                return 5
+            end = octet + count * (1 + constant + wide * degree)
+            if end > limit:
+                return 5
+            if c == 0:
+                widths = (octet, 0, 0)
+            elif c == 1:
+                widths = (widths[0], octet, 0)
+            else:
+                widths = (widths[0], widths[1], octet)
+            for k in range(count):
+                if octet_at(words, octet + k) > WIDEST:
+                    return 5
+                if (
+                    constant == 4
+                    and ((octet_at(words, octet + 4 * count + k) & 127) << 1)
+                    + (octet_at(words, octet + 3 * count + k) >> 7)
+                    == 255
+                ):
+                    return 6
+            octet = end
+    bits, ranks = 0, (0, 0, 0)
+    masks = (half_at(words, cell, 0), half_at(words, cell, 1), half_at(words, cell, 2))
+    for _ in range(16):
+        own = 0
+        a, b, c = masks[0] & 1, masks[1] & 1, masks[2] & 1
+        if a != 0:
+            own += octet_at(words, widths[0] + ranks[0])
+        if b != 0:
+            own += octet_at(words, widths[1] + ranks[1])
+        if c != 0:
+            own += octet_at(words, widths[2] + ranks[2])
+        if own > MOST_BITS:
+            return 5
+        bits += own
+        ranks = (ranks[0] + a, ranks[1] + b, ranks[2] + c)
+        masks = (masks[0] >> 1, masks[1] >> 1, masks[2] >> 1)
+    return 0 if 8 * octet + bits * frames <= 8 * limit else 5
+
+
+@kernel
+def check_record(words: i4[ANY], frames: int, groups: int, morph_groups: int) -> int:
+    """What of `FAULTS` is wrong with a record of so many frames and groups; 0 for nothing."""
+    size = len(words) - SPARE
+    cells = 3 * groups + morph_groups
+    if frames < 1 or size < HEAD + cells:
+        return 1
+    if (
+        words[FRAMES] != frames
+        or words[GROUPS] != groups
+        or words[MORPH_GROUPS] != morph_groups
+        or words[WORDS] != len(words)
+    ):
+        return 1
+    length, blocks, table = words[LENGTH], words[BLOCKS], words[SEGMENTS]
+    if (
+        (length != 16 and length != 32)
+        or blocks < 0
+        or blocks > cells
+        or words[EMPTY] != 0
+        or words[EMPTY + 1] != 0
+    ):
+        return 1
+    segments = (frames + length - 1) // length
+    if table < HEAD + cells or table + segments > size:
+        return 2
+    for k in range(cells):
+        place = words[HEAD + k]
+        kind = k % 3 if k < 3 * groups else 3
+        wrong = check_cell(words, place & 65535, (place >> 16) & 65535, kind, blocks)
+        if wrong != 0:
+            return wrong
+    for s in range(segments):
+        at = words[table + s]
+        if at < table + segments or at + 1 + ((blocks + 1) >> 1) > size or half_at(words, at, 0) > 255:
+            return 4
+        for k in range(cells):
+            place = words[HEAD + k]
+            number = (place >> 16) & 65535
+            if number != NO_BLOCK:
+                kind = k % 3 if k < 3 * groups else 3
+                begin = at + half_at(words, at + 1, number)
+                wrong = check_block(words, place & 65535, begin, kind, min(length, frames - s * length))
+                if wrong != 0:
+                    return wrong
+    return 0

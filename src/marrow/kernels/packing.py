@@ -1,0 +1,263 @@
+"""Writing packed motion (`packed_layout`): polynomials under the numbers of each segment, and bits; and frames from these."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.kernels.language.annotations import ANY, Out, f4, f8, i4, i8
+from marrow.kernels.language.kernel import kernel
+from marrow.kernels.operations.sums import sample_record
+
+__all__ = ["CHANNEL", "fit_segments", "least_squares", "sample_packed", "write_segments"]
+
+CHANNEL = 5
+"""Whole numbers that say how a channel is written in a segment: its width, its constant, three coefficients."""
+
+
+def _shapes(d: int) -> list[int]:
+    return [1024, 64 * d, 6 * d * d - 512, ((5 * d * d * d) >> 3) - 96 * d]
+
+
+@cache
+def least_squares(length: int) -> NDArray[Any]:
+    """What the numbers of a segment of `length` frames are multiplied by to give the coefficients of the polynomial nearest to them, `(length + 1, 4, 4, length)`: where
+    there are 0 to all frames of it, and for degrees from 0 to 3. Computed exactly."""
+    out = np.zeros((length + 1, 4, 4, length))
+    for n in range(1, length + 1):
+        for degree in range(min(4, n)):
+            count = degree + 1
+            basis: Any = [
+                [Fraction(x, 1024) for x in _shapes(32 * k // length - 16)[:count]] for k in range(n)
+            ]
+            rows: list[list[Any]] = [
+                [sum(b[i] * b[j] for b in basis) for j in range(count)] + [b[i] for b in basis]
+                for i in range(count)
+            ]
+            for i in range(count):  # Gauss and Jordan; the matrix is positive
+                rows[i] = [x / rows[i][i] for x in rows[i]]
+                for other in range(count):
+                    if other != i:
+                        factor = rows[other][i]
+                        rows[other] = [x - factor * y for x, y in zip(rows[other], rows[i])]
+            for i in range(count):
+                out[n, degree, i, :n] = [float(x) for x in rows[i][count:]]
+    return out
+
+
+def width_of(x):
+    """The bits that a number from 0 on takes."""
+    width = 0
+    while x > 0:
+        x = x >> 1
+        width += 1
+    return width
+
+
+def octets_of(low, high):
+    """How many octets numbers between two take, where those are stored from the middle on."""
+    if low >= -128 and high < 128:
+        return 1
+    if low >= -32768 and high < 32768:
+        return 2
+    return 3
+
+
+def predicted(a, b, c, k, length):
+    d = 2 * k - 16 if length == 16 else k - 16
+    return (a * (64 * d) + b * (6 * d * d - 512) + c * (((5 * d * d * d) >> 3) - 96 * d) + 512) >> 10
+
+
+def fit_channel(numbers, at, stride, n, length, squares, degree, room, f):
+    """The coefficients of one channel, its width and its constant, into `room` at `f`. Returns its width, and the octets of a coefficient."""
+    octets = 1
+    for i in range(1, 4):
+        value = 0
+        if i <= degree:
+            x = 0.0
+            for k in range(n):
+                x += squares[n, degree, i, k] * numbers[at + k * stride]
+            value = int(np.floor(min(max(x, -32767.0), 32767.0) + 0.5))
+            octets = max(octets, octets_of(value, value))
+        room[f + 1 + i] = value
+    low, high = 0, 0
+    for k in range(n):
+        left = numbers[at + k * stride] - predicted(room[f + 2], room[f + 3], room[f + 4], k, length)
+        low = left if k == 0 else min(low, left)
+        high = left if k == 0 else max(high, left)
+    room[f], room[f + 1] = width_of(high - low), low
+    return room[f], octets
+
+
+@kernel
+def fit_segments(
+    numbers: i4[ANY],
+    first_channel: i4[ANY],
+    floats: i4[ANY],
+    squares: f8[ANY, ANY, ANY, ANY],
+    fit: Out[i4[ANY]],
+    heads: Out[i4[ANY]],
+    room: Out[i4[ANY]],
+    columns: int,
+    frames: int,
+    length: int,
+    segments: int,
+) -> int:
+    """How each channel is written in every segment, into `fit`, with the degree that takes the fewest bits for all channels of a component of a block; and what a block
+    says of that component, into `heads`. `first_channel` has the first column of each component of each block, and the end; `floats` says which columns have constants
+    that are floats. Returns how many octets all of it takes."""
+    parts, total = len(first_channel) - 1, 0
+    for s in range(segments):
+        n = min(length, frames - length * s)
+        for p in range(parts):
+            first, last = first_channel[p], first_channel[p + 1]
+            best = 1 << 40
+            for degree in range(min(4, n)):
+                bits, octets, low, high, exact = 0, 1, 0, 0, 0
+                for c in range(first, last):
+                    at = CHANNEL * (c - first)
+                    width, own = fit_channel(
+                        numbers, length * s * columns + c, columns, n, length, squares, degree, room, at
+                    )
+                    bits += n * width
+                    octets = max(octets, own)
+                    low, high, exact = min(low, room[at + 1]), max(high, room[at + 1]), max(exact, floats[c])
+                constant = 4 if exact != 0 else octets_of(low, high)
+                bits += 8 * (last - first) * (1 + constant + degree * octets)
+                if bits < best:
+                    best = bits
+                    heads[s * parts + p] = (constant - 1) + ((octets - 1) << 2) + (degree << 3)
+                    for k in range(CHANNEL * (last - first)):
+                        fit[CHANNEL * (s * columns + first) + k] = room[k]
+            total += (best >> 3) + 1
+    return total
+
+
+def put_bits(words, bit, value, width, powers):
+    """Writes a number behind what is there; returns where it ends."""
+    if width > 0:
+        moved = (value & (powers[width] - 1)) * powers[bit & 31]
+        at = bit >> 5
+        words[at] = words[at] | moved
+        words[at + 1] = words[at + 1] | (moved >> 32)
+    return bit + width
+
+
+def put_planes(words, bit, fit, starts, head, first, last, at, powers):
+    """The planes of one component of a block, whose channels are `first..last`; `at` is where those of the segment begin."""
+    constant, octets, degree = (head & 3) + 1, ((head >> 2) & 1) + 1, (head >> 3) & 3
+    for c in range(first, last):
+        bit = put_bits(words, bit, fit[CHANNEL * (at + c)], 8, powers)
+    for k in range(constant):
+        for c in range(first, last):
+            value = (
+                starts[at + c] if constant == 4 else fit[CHANNEL * (at + c) + 1] + powers[8 * constant - 1]
+            )
+            bit = put_bits(words, bit, octet(value, k), 8, powers)
+    for i in range(degree):
+        for k in range(octets):
+            for c in range(first, last):
+                value = fit[CHANNEL * (at + c) + 2 + i] + powers[8 * octets - 1]
+                bit = put_bits(words, bit, octet(value, k), 8, powers)
+    return bit
+
+
+def octet(value, k):
+    if k == 0:
+        return value & 255
+    if k == 1:
+        return (value >> 8) & 255
+    return (value >> 16) & 255 if k == 2 else (value >> 24) & 255
+
+
+@kernel
+def write_segments(
+    words: Out[i4[ANY]],
+    numbers: i4[ANY],
+    fit: i4[ANY],
+    heads: i4[ANY],
+    first_channel: i4[ANY],
+    lane_column: i4[ANY],
+    starts: i4[ANY],
+    codes: i4[ANY],
+    table: Out[i4[ANY]],
+    powers: i8[64],
+    columns: int,
+    frames: int,
+    length: int,
+    begin: int,
+) -> int:
+    """Writes the segments, from word `begin` on. `lane_column` has for each block the columns of its 16 joints, three each, -1 for none; `starts` the floats that
+    constants are, one for each segment and column. Returns where they end; -1 where there is no room, -2 where a segment is too large, -3 where a
+    joint takes too many bits."""
+    blocks, segments = len(lane_column) // 48, len(table)
+    at = begin
+    for s in range(segments):
+        n = min(length, frames - length * s)
+        table[s] = at
+        if at + 2 + blocks > len(words):
+            return -1
+        words[at] = words[at] | (codes[s] & 255)
+        bit = 32 * (at + 1 + ((blocks + 1) >> 1))
+        for b in range(blocks):
+            begun = (bit >> 5) - at
+            put_bits(words, 32 * (at + 1) + 16 * b, begun, 16, powers)
+            if begun >= 65535:
+                return -2
+            # A block has at most 48 channels: 12 octets of planes and 24 bits a frame each.
+            if (bit >> 5) + 48 * 3 + 48 * n + 8 > len(words):
+                return -1
+            for c in range(3):
+                bit = put_bits(words, bit, heads[3 * (s * blocks + b) + c], 8, powers)
+            bit += 8
+            for c in range(3):
+                p = 3 * b + c
+                first, last = first_channel[p], first_channel[p + 1]
+                if last > first:
+                    bit = put_planes(
+                        words, bit, fit, starts, heads[3 * blocks * s + p], first, last, s * columns, powers
+                    )
+            for k in range(n):
+                for lane in range(16):
+                    in_all = 0
+                    for c in range(3):
+                        column = lane_column[48 * b + 3 * lane + c]
+                        if column >= 0:
+                            f = CHANNEL * (s * columns + column)
+                            base = fit[f + 1] + predicted(fit[f + 2], fit[f + 3], fit[f + 4], k, length)
+                            value = numbers[(length * s + k) * columns + column] - base
+                            bit = put_bits(words, bit, value, fit[f], powers)
+                            in_all += fit[f]
+                            if fit[f] > 24:
+                                return -3
+                    if in_all > 57:
+                        return -3
+            bit = ((bit + 31) >> 5) << 5
+        at = bit >> 5
+    return at
+
+
+@kernel
+def sample_packed(
+    packed: i4[ANY],
+    bank: f4[ANY],
+    query: f8[ANY],
+    rows: Out[f4[ANY]],
+    record: int,
+    base: int,
+    frames: int,
+    Jp: int,
+    Mp: int,
+) -> int:
+    """Pose rows of a packed clip at times counted in frames, one behind the other."""
+    for q in range(len(query)):
+        # What is not a number is the beginning.
+        u = min(query[q], frames - 1.0) if query[q] > 0.0 else 0.0
+        f = min(int(u), max(frames - 2, 0))
+        g = f + 1 if frames > 1 else f
+        sample_record(packed, record, bank, base, f, g, u - f, 1.0, 0.0, rows, q * (10 * Jp + Mp), Jp, Mp, Jp)
+    return len(query)

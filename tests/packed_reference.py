@@ -1,0 +1,161 @@
+"""Packed motion decoded from the words of `marrow.kernels.packed_layout` alone: plain Python and float64, a number
+at a time."""
+
+import numpy as np
+
+
+class Record:
+    """A record; every read is looked at."""
+
+    def __init__(self, words, joints, morphs):
+        self.octets = np.asarray(words, np.int32).tobytes()
+        self.joints, self.morphs = joints, morphs
+        self.frames, self.groups, self.morph_groups, self.blocks, self.table, self.size, self.length = (
+            self.word(k) for k in range(7)
+        )
+        assert self.size * 4 == len(self.octets)
+
+    def octet(self, at):
+        if not 0 <= at < len(self.octets):
+            raise IndexError(at)
+        return self.octets[at]
+
+    def half(self, at):
+        return self.octet(2 * at) | self.octet(2 * at + 1) << 8
+
+    def word(self, at):
+        return self.half(2 * at) | self.half(2 * at + 1) << 16
+
+    def bits(self, first, count):
+        return sum(
+            (self.octet(b >> 3) >> (b & 7) & 1) << k for k, b in enumerate(range(first, first + count))
+        )
+
+    def floating(self, at):
+        return float(np.array([at], np.uint32).view(np.float32)[0])
+
+    def step(self, code):
+        return (1 + code % 8 / 8) * 2.0 ** (code // 8 - 28)
+
+    def cell(self, k):
+        """Where a cell begins, the number of its block, its masks, and which lanes start from something of their own."""
+        at, number = self.half(2 * (10 + k)), self.half(2 * (10 + k) + 1)
+        return at, number, [self.half(2 * at + c) for c in range(3)], self.half(2 * at + 3)
+
+    def values(self, k, frame):
+        """The three numbers of each of the 16 lanes of a cell in a frame."""
+        at, number, masks, _ = self.cell(k)
+        out = np.zeros((16, 3))
+        tracks = [lane for lane in range(16) if any(m >> lane & 1 for m in masks)]
+        if not tracks:
+            return out
+        segment = self.word(self.table + frame // self.length)
+        block = segment + self.half(2 * (segment + 1) + number)
+        octet, channels = 4 * (block + 1), {}
+        for c in range(3):
+            lanes = [lane for lane in range(16) if masks[c] >> lane & 1]
+            if not lanes:
+                continue
+            head, n = self.octet(4 * block + c), len(lanes)
+            constant, wide, degree = head % 4 + 1, head // 4 % 2 + 1, head // 8 % 4
+
+            def plane(k, octet=octet, n=n):
+                return [self.octet(octet + k * n + r) for r in range(n)]
+
+            for r, lane in enumerate(lanes):
+                raw = sum(plane(1 + k)[r] << 8 * k for k in range(constant))
+                start = self.floating(raw) if constant == 4 else 0.0
+                base = 0 if constant == 4 else raw - (1 << 8 * constant - 1)
+                terms = []
+                for i in range(degree):
+                    found = sum(plane(1 + constant + i * wide + k)[r] << 8 * k for k in range(wide))
+                    terms.append(found - (1 << 8 * wide - 1))
+                channels[lane, c] = plane(0)[r], base, start, terms + [0] * (3 - degree)
+            octet += n * (1 + constant + wide * degree)
+        in_all = sum(width for width, *_ in channels.values())
+        k = frame % self.length
+        bit = 8 * octet + k * in_all
+        d = 32 * k // self.length - 16
+        for lane in tracks:
+            code = self.octet(4 * (at + 2) + tracks.index(lane))
+            step = self.step(code) * self.step(self.half(2 * segment) % 256)
+            for c in range(3):
+                if (lane, c) in channels:
+                    width, base, start, (p, q, r) = channels[lane, c]
+                    curve = (64 * p * d + q * (6 * d * d - 512) + r * ((5 * d**3 >> 3) - 96 * d) + 512) >> 10
+                    out[lane, c] = (base + curve + self.bits(bit, width)) * step + start
+                    bit += width
+        return out
+
+    def own(self, k, lane, size):
+        at, _, masks, own = self.cell(k)
+        tracks = bin(masks[0] | masks[1] | masks[2]).count("1")
+        rank = bin(own & ((1 << lane) - 1)).count("1")
+        return at + 2 + -(-tracks // 4) + size * rank
+
+    def frame(self, frame, rest):
+        """Translation, rotation, scale and morph weights of a frame, from those of the base pose."""
+        t, q, s, m = (np.array(x, np.float64) for x in rest)
+        for g in range(self.groups):
+            cells = [self.values(3 * g + kind, frame) for kind in range(3)]
+            for lane in range(min(16, self.joints - 16 * g)):
+                j = 16 * g + lane
+                for kind, start in ((0, t), (2, s)):
+                    if self.cell(3 * g + kind)[3] >> lane & 1:
+                        word = self.own(3 * g + kind, lane, 3)
+                        start[j] = [self.floating(self.word(word + c)) for c in range(3)]
+                    start[j] += cells[kind][lane]
+                if self.cell(3 * g + 1)[3] >> lane & 1:
+                    bit = 32 * self.own(3 * g + 1, lane, 2)
+                    q[j] = turn(np.array([self.bits(bit + 21 * c, 21) - 2**20 for c in range(3)]) / 2**20)
+                q[j] = product(q[j], turn(cells[1][lane]))
+        for g in range(self.morph_groups):
+            k, values = 3 * self.groups + g, self.values(3 * self.groups + g, frame)
+            for lane in range(min(16, self.morphs - 16 * g)):
+                if self.cell(k)[3] >> lane & 1:
+                    m[16 * g + lane] = self.floating(self.word(self.own(k, lane, 1)))
+                m[16 * g + lane] += values[lane, 0]
+        return t, q / np.linalg.norm(q, axis=-1, keepdims=True), s, m
+
+
+def turn(m):
+    return np.array([*(2 * m), 1 - m @ m]) / (1 + m @ m)
+
+
+def product(a, b):
+    (x, y, z, w), (X, Y, Z, W) = a, b
+    return np.array(
+        [
+            w * X + x * W + y * Z - z * Y,
+            w * Y - x * Z + y * W + z * X,
+            w * Z + x * Y - y * X + z * W,
+            w * W - x * X - y * Y - z * Z,
+        ]
+    )
+
+
+def mixed(a, b, share):
+    """Two frames mixed: rotations straight, on the same side."""
+    side = np.where((a[1] * b[1]).sum(-1, keepdims=True) < 0, -1, 1)
+    t, q, s, m = (x + share * (y * (side if k == 1 else 1) - x) for k, (x, y) in enumerate(zip(a, b)))
+    return t, q / np.linalg.norm(q, axis=-1, keepdims=True), s, m
+
+
+def model(parents, pose):
+    """Model matrices `(J, 3, 4)`."""
+    out = []
+    for p, t, (x, y, z, w), s in zip(parents, pose[0], pose[1], pose[2]):
+        local = np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+        local = np.column_stack([local * s, t])
+        if p >= 0:
+            local = np.column_stack(
+                [out[p][:, :3] @ local[:, :3], out[p][:, :3] @ local[:, 3] + out[p][:, 3]]
+            )
+        out.append(local)
+    return np.array(out)
