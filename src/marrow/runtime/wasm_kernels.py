@@ -2,9 +2,9 @@
 
 In WebAssembly it is the same text, with fused multiply-adds as WebAssembly has them.
 
-LLVM does not make `relaxed_madd` of `llvm.fma`: `marrow.kernels.language.wasm_code` calls it by its name. An engine may answer
-with a sum that is rounded twice: a page looks once (`mrw_is_fused`), and takes the strict module, whose multiply-adds are
-exact arithmetic and much slower (`wasm_strict`)."""
+LLVM does not make `relaxed_madd` of `llvm.fma`: `marrow.kernels.language.wasm_code` calls it by its name. An engine
+may answer with a sum that is rounded twice: a page looks once (`mrw_is_fused`), and takes the strict module, whose
+multiply-adds are exact arithmetic and much slower (`wasm_strict`)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 import {
   ClampToEdgeWrapping, Color, DoubleSide, FrontSide, LinearFilter, LinearMipmapLinearFilter, LinearSRGBColorSpace,
   type Material, MeshBasicMaterial, MeshStandardMaterial, MirroredRepeatWrapping, NearestFilter, NoColorSpace,
-  RepeatWrapping, Source, SRGBColorSpace, Texture, Vector2, type Wrapping,
+  RepeatWrapping, SRGBColorSpace, Texture, TextureSource, Vector2, type Wrapping,
 } from "three";
 import type { MaterialInfo, TextureInfo } from "../protocol";
 
@@ -13,7 +13,7 @@ const WRAP: Record<TextureInfo["wrap_u"], Wrapping> = {
 };
 
 interface Picture {
-  source: Source<ImageBitmap | null>;
+  source: TextureSource<ImageBitmap | null>;
   /** What is shown of it before, and after, the image has come. */
   textures: Texture[];
 }
@@ -63,7 +63,7 @@ export class TextureLibrary {
     const key = `${image} ${color}`;
     const known = this.pictures.get(key);
     if (known) return known;
-    const picture: Picture = { source: new Source<ImageBitmap | null>(null), textures: [] };
+    const picture: Picture = { source: new TextureSource<ImageBitmap | null>(null), textures: [] };
     this.pictures.set(key, picture);
     void this.bitmap(image).then((bitmap) => {
       if (!bitmap || this.disposed) return;

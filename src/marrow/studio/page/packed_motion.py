@@ -168,7 +168,7 @@ def pack_motion(bank: ClipBank) -> PackedMotion:
     reach, size = _reaches(skeleton)
     tolerance = TOLERANCE * size
     steps = (tolerance / reach).astype(np.float32).astype(np.float64)
-    step = float(np.float32(tolerance))
+    step = float(np.float32(tolerance / _scales(skeleton).max(initial=1.0)))
     writer = PackedWriter()
     told = np.full(layout.size, MORPH_STEP)
     told[: 10 * layout.joints] = step
@@ -218,10 +218,18 @@ def _reaches(skeleton: Skeleton) -> tuple[Array, float]:
     return np.minimum(reach, 4 * size), size
 
 
+def _scales(skeleton: Skeleton) -> Array:
+    """How many times larger a joint makes at rest what hangs on it, `(J,)`: files in centimetres scale by 100."""
+    scales = np.linalg.norm(np.nan_to_num(skeleton.rest_model[:, :, :3].astype(np.float64)), axis=1).max(
+        axis=1
+    )
+    return np.where((scales > 1e-4) & (scales < 1e4), scales, 1.0)
+
+
 def _error(bank: ClipBank, before: Array, after: Array) -> float:
     """How far joints, and points at three hundredths of the skeleton's size around them, are off at frames, in
     metres."""
-    lever, worst = 0.03 * _reaches(bank.skeleton)[1], 0.0
+    lever, worst = 0.03 * _reaches(bank.skeleton)[1] / _scales(bank.skeleton), 0.0
     for start, count in zip(bank.start[1:].tolist(), bank.frames[1:].tolist()):
         part = slice(start // bank.layout.size, start // bank.layout.size + count)
         with np.errstate(invalid="ignore", over="ignore"):  # files may hold what is no number
