@@ -23,7 +23,15 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "glossary.md",
         "README.ko.md",
     ),
-    "Motion": ("graph.md", "constraints.md", "ik.md", "motion.md", "motion_pairs.md", "lod.md"),
+    "Motion": (
+        "graph.md",
+        "constraints.md",
+        "ik.md",
+        "motion.md",
+        "motion_pairs.md",
+        "compression.md",
+        "lod.md",
+    ),
     "Seeing": ("studio.md", "export_page.md", "rendering.md", "gpu.md"),
     "Data": ("dataset.md", "torch.md"),
     "Files": ("gltf.md", "vrm.md", "fbx.md", "bvh-usd.md", "spaces.md"),
@@ -40,6 +48,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "Reference": ("api.md", "cli.md", "CHANGELOG.md", "CONTRIBUTING.md"),
 }
 """Headings, and the pages below each: files of `docs/`, or of the repository itself where they are there."""
+LAST = "Reference"
 TITLES: dict[str, str | dict[str, str]] = {"README.ko.md": {"한국어": "README.ko.md"}}
 """What a page is called there, if not by its heading."""
 BESIDE = ("LICENSE", "examples")
@@ -61,6 +70,8 @@ def navigation(pages: Iterable[str]) -> list[dict[str, list[str | dict[str, str]
     """The navigation, with the pages that are built."""
     wanted = set(pages)
     found = {title: [place(n) for n in names if place(n) in wanted] for title, names in NAVIGATION.items()}
+    # A page that is new has its place among the others, until somebody gives it a better one.
+    found[LAST] += sorted(wanted - {name for names in found.values() for name in names})
     return [{title: [TITLES.get(n, n) for n in names]} for title, names in found.items() if names]
 
 
