@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import marrow as mw
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.graph import (
     AimAt,
     ClipNode,
@@ -18,11 +18,15 @@ from marrow.graph import (
     Graph,
     KeepDistance,
     Parameter,
+    PoleTo,
     PoseNode,
+    ReachChain,
+    SplineChain,
     load_graph,
     save_graph,
     twist_chain,
 )
+from marrow.graph.constrained_poses import constrained_poses
 from marrow.io.vrm_constraints import constraints_from_vrm
 from marrow.math import quaternion
 
@@ -157,7 +161,7 @@ def test_a_circle_is_an_error_with_its_path():
         arm(circle)
     with pytest.raises(
         ValidationError,
-        match=r"root\.constraints: constraints depend on each other in a circle: upper -> upper",
+        match=r"root\.constraints: constraints depend on each other in a circle: upper -> hand \(below it\) -> upper",
     ):
         mw.Animator(arm(), Graph(Constrain(PoseNode(), (AimAt("upper", "hand"),))))
 
@@ -339,3 +343,57 @@ def test_the_studio_lists_constraints_with_their_weights():
         ("AimAt", ["head"], ["mark"], "0.5"),
         ("DriveChannel", ["morph.brow"], ["hand"], "1"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (CopyTransform("head", "hand_l", space="world"), r"constraints\[0\]: .*'world' - at `\$\.space`"),
+        (CopyTransform("head", ["hand_l", "hand_r"]), r"constraints\[0\]: .*\$\.sources"),
+        (CopyTransform("head", "hand_l", ("rotations",)), r"constraints\[0\]: .*'rotations'"),
+        (ReachChain(("neck_01", "head"), "hand_l", method="jacobian"), r"'jacobian' - at `\$\.method`"),
+        (
+            AimAt("head", "hand_left"),
+            r"joint \(used by Character.constraints\[0\]\) called 'hand_left'; did you mean",
+        ),
+        (PoleTo("thigh_l", "calf_l", "feet", target=(0.0, 0.0, 1.0)), r"called 'feet'"),
+        (AimAt("spine_01", "head"), r"in a circle: spine_01 -> head \(below it\) -> spine_01"),
+    ],
+)
+def test_words_that_are_none_are_refused_where_a_character_gets_them(made, words):
+    """Fields are checked like those of files: a misspelt space would be taken for another one."""
+    with pytest.raises(MarrowError, match=words):
+        mw.samples.mannequin().replace(constraints=(made,))
+
+
+def test_numbers_of_numpy_are_numbers():
+    at = np.array([1.0, 2.0, 3.0], np.float32)
+    hero = mw.samples.mannequin().replace(
+        constraints=(AimAt("head", target=tuple(at), weight=np.float64(0.5)),)
+    )
+    assert np.isfinite(constrained_poses(hero, hero.skeleton.rest).rotation).all()
+
+
+def test_joints_of_a_spline_are_as_far_along_it_as_along_their_chain():
+    """However far apart the joints are that it goes through: along a straight line this is exact."""
+    rest = mw.Pose.identity(8)
+    rest.translation[1:5, 0] = [0.0, 0.1, 0.4, 0.5]
+    rest.translation[5:, 1] = [0.2, 0.3, 2.2]
+    bones = mw.Skeleton(("root", "a", "b", "c", "d", "p", "q", "r"), [-1, 0, 1, 2, 3, 0, 0, 0], rest)
+    laid = SplineChain(("a", "b", "c", "d"), ("p", "q", "r"))
+    posed = mw.Animator(mw.Character(bones), Graph(Constrain(PoseNode(), (laid,))))
+    posed.update(0.0)
+    along = posed.model_matrices[1:5, :, 3]
+    assert np.allclose(along, [[0, y, 0] for y in (0.2, 0.4, 1.2, 2.2)], atol=1e-5)
+
+
+def test_a_twist_chain_of_the_mannequin_goes_along_its_bones():
+    """The example of the docs."""
+    hero, helper = mw.samples.mannequin(), "lowerarm_twist_01_l"
+    hand, at = hero.skeleton.index("hand_l"), hero.skeleton.index(helper)
+    pose = hero.skeleton.rest.copy()
+    pose.rotation[hand] = quaternion.multiply(pose.rotation[hand], turn(Y, 0.9))
+    rigged = hero.replace(constraints=twist_chain((helper,), "hand_l", axis="y", shares=(0.5,)))
+    moved = constrained_poses(rigged, pose).rotation[at]
+    apart = quaternion.multiply(quaternion.conjugate(hero.skeleton.rest.rotation[at]), moved)
+    assert quaternion.angle(apart, np.array([0, 0, 0, 1.0])) == pytest.approx(0.45, abs=1e-3)

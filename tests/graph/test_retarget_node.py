@@ -233,3 +233,21 @@ def test_followers_go_back_to_a_moment_with_their_source(hero: mw.Character, oth
     twin.update(STEP)
     big.update(STEP)
     assert np.array_equal(twin.root.translation, big.root.translation)
+
+
+def test_clothes_with_some_joints_of_a_body_take_its_pose():
+    """A sleeve has few of the joints that move, and none of its own: joints go by their names."""
+    hero = mw.samples.mannequin()
+    bones, names = hero.skeleton, ("pelvis", "spine_01", "spine_02", "spine_03", "clavicle_l", "upperarm_l")
+    at = [bones.index(n) for n in names]
+    rest = mw.Pose(*(getattr(bones.rest, n)[at].copy() for n in ("translation", "rotation", "scale")))
+    rest.translation[0] = bones.rest_model[at[0], :, 3]
+    sleeve = mw.Character(mw.Skeleton(names, range(-1, 5), rest))
+    lead = mw.Animator(hero)
+    lead.play("attack")
+    with pytest.warns(UserWarning, match="joints do not exist here"):
+        worn = mw.Animator(sleeve, Graph(Retarget("lead")), sources={"lead": lead})
+    for _ in range(3):
+        lead.update(0.1)
+        worn.update(0.1)
+        assert np.abs(worn.model_matrices - lead.model_matrices[at]).max() < 1e-5

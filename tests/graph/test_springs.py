@@ -7,7 +7,18 @@ import pytest
 
 import marrow as mw
 from marrow.errors import MarrowError, ValidationError
-from marrow.graph import ClipNode, Graph, Parameter, SpringChain, SpringCollider, Springs
+from marrow.graph import (
+    ClipNode,
+    Graph,
+    Parameter,
+    SpringChain,
+    SpringCollider,
+    Springs,
+    State,
+    StateMachine,
+    Switch,
+    Transition,
+)
 from marrow.math import quaternion
 
 LENGTH = 0.1
@@ -183,6 +194,42 @@ def test_a_slot_without_a_fade_does_not_kick():
             most, np.arccos(np.clip(np.abs(animator.pose.rotation[:, 3:5, 3]), 0, 1)).max(axis=1)
         )
     assert (most < 1e-3).all()
+
+
+def _cutting(how, seconds):
+    """A graph with a ribbon that goes from up to down when `go` is set."""
+    if how == "switch":
+        return Graph(
+            Springs(Switch("go", ("up", "down"), seconds=seconds), chains=("ribbon0",)), {"go": Parameter()}
+        )
+    go = Transition("a", "b", ("go > 0.5",), seconds=seconds)
+    machine = StateMachine({"a": State("up"), "b": State("down")}, (go,))
+    if how == "slot":
+        return Graph(Springs(mw.graph.Slot("body", "down"), chains=("ribbon0",)), {"go": Parameter()})
+    return Graph(Springs(machine, chains=("ribbon0",)), {"go": Parameter()})
+
+
+@pytest.mark.parametrize("how", ["machine", "switch", "slot"])
+def test_what_takes_no_time_does_not_kick(how):
+    """Transitions and switches of 0 seconds cut the pose, and so does the end of a slot; a fade is a motion."""
+    most = []
+    for seconds in (0.0, 0.1):
+        animator = mw.Animator(waving(), _cutting(how, seconds), count=2)
+        if how == "slot":
+            animator.slots["body"].play("up", seconds=0.0, loop=True)
+        animator.update(0.5)
+        animator["go"] = [0.0, 1.0]
+        if how == "slot":
+            animator.slots["body"].stop(seconds=seconds, instances=[1])
+        bent = 0.0
+        for _ in range(10):
+            animator.update(1 / 60)
+            bent = np.maximum(
+                bent, np.arccos(np.clip(np.abs(animator.pose.rotation[:, 3:5, 3]), 0, 1)).max(axis=1)
+            )
+        most.append(bent)
+    assert (most[0] < 1e-3).all(), most[0]
+    assert most[1][0] < 1e-3 < 0.1 < most[1][1]
 
 
 def test_roots_may_be_set_before_an_update_or_after_it():

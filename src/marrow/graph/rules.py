@@ -293,7 +293,7 @@ class _Parser:
         if word == "abs":
             self.emit(ct.SIZE)
         self.rule.bent = True
-        return _Part(False, said=word)
+        return _Part(False, said=f"{word}(...)")
 
     def heard(self, word: str) -> _Part:
         """`event("hit")` or `window("cut")`, and how much of the clip must be seen."""

@@ -203,8 +203,10 @@ def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, of
     draw(state, n, m)
     if cut:
         me["inertia_time"], me["inertia_seconds"] = 0.0, seconds
-    if seconds <= 0.0 and machine["switch"] == 0:
-        happened(room, n, TRANSITION_ENDED, to, m, 1.0, clock)
+    if seconds <= 0.0:
+        state.instances[n]["cut"] = 1
+        if machine["switch"] == 0:
+            happened(room, n, TRANSITION_ENDED, to, m, 1.0, clock)
 
 
 def wake_machine(graph, state, room, n, m, clock):

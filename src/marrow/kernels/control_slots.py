@@ -15,9 +15,11 @@ from marrow.kernels.control_warps import go_on
 from marrow.kernels.language.kernel import apart, rare
 
 
-def release_slot(state, n, k, seconds):
-    """Fades out whatever plays in a slot."""
+def release_slot(graph, state, n, k, seconds):
+    """Fades out whatever plays in a slot. What takes no time cuts the pose, unless inertia goes on from it."""
     me = state.slots[n, k]
+    if seconds <= 0.0 and graph.slots[k]["machine"] < 0:
+        state.instances[n]["cut"] = 1
     for v in range(VOICES * k, VOICES * k + VOICES):
         voice = state.voices[n, v]
         if seconds <= 0.0:
@@ -33,7 +35,7 @@ def release_slot(state, n, k, seconds):
 def begin_voice(graph, state, room, n, k):
     """Takes the first clip that waits for a slot and fades it in over what plays."""
     me, first = state.slots[n, k], state.queue[n, QUEUE * k]
-    release_slot(state, n, k, first["fade_in"])
+    release_slot(graph, state, n, k, first["fade_in"])
     quietest, chosen = NEVER, VOICES * k
     for v in range(VOICES * k, VOICES * k + VOICES):
         if state.voices[n, v]["weight"] < quietest:
@@ -150,7 +152,7 @@ def decide_slots(graph, state, room, n, clock):
             over = voice_left(graph, state, n, me, voice) <= SLACK and not has_following(state, n, voice)
             if me["stop"] >= 0.0:
                 happened(room, n, SLOT_ENDED, voice["clip"], k, voice["weight"], clock)
-                release_slot(state, n, k, me["stop"])
+                release_slot(graph, state, n, k, me["stop"])
                 changed = True
             elif me["waiting"] > 0 and (
                 over or voice["loop"] == LOOPS or is_over(graph, voice) or me["cut"] != 0
@@ -160,7 +162,7 @@ def decide_slots(graph, state, room, n, clock):
                 changed = True
             elif over:
                 happened(room, n, SLOT_ENDED, voice["clip"], k, voice["weight"], clock)
-                release_slot(state, n, k, voice["fade_out"])
+                release_slot(graph, state, n, k, voice["fade_out"])
                 changed = True
         elif me["waiting"] > 0:
             begin_voice(graph, state, room, n, k)

@@ -116,14 +116,24 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants
             )
 
 
+def _refuse_unknown(constraint: Constraint, skeleton: Skeleton, where: str) -> None:
+    """Names the joint of a constraint that a skeleton lacks."""
+    for name in constraint.names():
+        try:
+            skeleton.index(name)
+        except UnknownNameError as error:
+            raise UnknownNameError(
+                f"{error.kind} (used by {where})", name, error.known, error.near, error.listed
+            ) from None
+
+
 def _check_constraints(constraints: tuple[Constraint, ...], skeleton: Skeleton) -> None:
     """Constraints must name joints that are there, and no circle."""
     for k, constraint in enumerate(constraints):
         where = f"Character.constraints[{k}]"
         constraint.check(where)
         if not constraint.known_in(skeleton):
-            names = [*constraint.moves(), *constraint.reads()]
-            raise ValidationError(f"{where}: the skeleton lacks one of the joints {names}")
+            _refuse_unknown(constraint, skeleton, where)
         refuse_itself(constraint, skeleton, where)
     if constraints:
         constraint_order(constraints, skeleton, "Character")

@@ -44,7 +44,15 @@ def constraint_order(constraints: Sequence[Constraint], skeleton: Skeleton, wher
 
 
 def circle_path(circle: Sequence[int], constraints: Sequence[Constraint], skeleton: Skeleton) -> str:
-    """A circle in words: the joints of its constraints."""
+    """A circle in words: the joints of its constraints; where one looks at a joint below what it moves, that joint too."""
+    if len(circle) == 2:
+        alone = constraints[circle[0]]
+        own = {skeleton.index(j) for j in alone.moves()}
+        for looked in map(skeleton.index, alone.reads()):
+            above = own.intersection(skeleton.ancestors(looked))
+            if above:
+                name = skeleton.names[max(above)]
+                return f"{name} -> {skeleton.names[looked]} (below it) -> {name}"
     moved = [constraints[k].moves()[0] for k in circle]
     return " -> ".join(skeleton.names[skeleton.index(joint)] for joint in moved)
 

@@ -83,15 +83,15 @@ class Constraint(
         """Whether it looks at joints in model space: then it depends on what is above them too."""
         return True
 
+    def names(self) -> tuple[JointName, ...]:
+        """All joints it names."""
+        between = (getattr(self, "mid", None), getattr(self, "tip", None))
+        return (*self.moves(), *self.reads(), *(n for n in between if n is not None))
+
     def known_in(self, skeleton: Skeleton) -> bool:
         """Whether a skeleton has the joints it names."""
-        names = (
-            *self.moves(),
-            *self.reads(),
-            *(n for n in (getattr(self, "mid", None), getattr(self, "tip", None)) if n is not None),
-        )
         J = len(skeleton)
-        return all(name in skeleton if isinstance(name, str) else 0 <= name < J for name in names)
+        return all(name in skeleton if isinstance(name, str) else 0 <= name < J for name in self.names())
 
     def renumbered(self, new: Any) -> Self:
         """For joints in another order: joint j, where it goes by its number, is `new[j]`."""
@@ -106,6 +106,10 @@ class Constraint(
 
     def check(self, where: str) -> None:
         """Refuses what makes no sense whatever the skeleton; the error begins with `where`."""
+        try:
+            msgspec.convert(msgspec.to_builtins(self, enc_hook=_plain), type(self))
+        except (msgspec.ValidationError, TypeError) as error:
+            raise ValidationError(f"{where}: {error}") from None
         weight = self.weight
         if not isinstance(weight, str) and not 0 <= weight <= 1:
             raise ValidationError(f"{where}.weight: expected a number from 0 to 1, got {weight}")
@@ -316,7 +320,8 @@ class KeepDistance(Constraint, frozen=True):
 
 class SplineChain(Constraint, frozen=True):
     """Lays a chain of `joints`, each the child of the one before, along the curve through some other joints
-    (Catmull-Rom): each at the share of the curve that it has of the chain's length at rest, pointing at the next."""
+    (Catmull-Rom): each at the share of the curve that it has of the chain's length at rest, pointing at the next. The
+    way is measured from joint to joint of those it goes through, however far apart they are."""
 
     joints: tuple[JointName, ...]
     through: tuple[JointName, ...]
@@ -389,7 +394,8 @@ def twist_chain(
     weight: float | str = 1.0,
 ) -> tuple[CopyTransform, ...]:
     """Spreads the twist of `source` about an axis over `joints`: each takes its share, evenly rising from the first
-    to the last where none are given. A negative share takes it back (twist correction)."""
+    to the last where none are given. A negative share takes it back (twist correction). The axis is the one along the
+    bone, in the frame of the source's parent: where the source lies from there at rest."""
     given = [(k + 1) / len(joints) for k in range(len(joints))] if shares is None else list(shares)
     if len(given) != len(joints):
         raise ValidationError(f"twist_chain.shares: expected {len(joints)} numbers, got {len(given)}")
@@ -413,6 +419,13 @@ def constraint_from_data(data: Any, where: str) -> Constraint:
         raise ValidationError(f"{where}: {error}") from None
     made.check(where)
     return made
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"expected names and numbers, got {type(value).__name__}")
 
 
 def _numbers(value: Any) -> Iterator[float]:

@@ -267,7 +267,9 @@ def map_bones(
         )
     if share < 0.5 and a.kind == b.kind == "quadruped":
         return _between_animals(a, b)
-    if share < 0.5 or not pairs:
+    # Clothes have some of the joints of a body, and hardly any others.
+    part = len(pairs) >= 3 and len(pairs) >= 0.8 * len(target) and bool(moving & known)
+    if (share < 0.5 and not part) or not pairs:
         _refuse(a, b, motion, character)
     return _by_name(a, b, pairs, moving)
 

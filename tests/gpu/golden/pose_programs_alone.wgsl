@@ -3178,27 +3178,49 @@ fn run_distance(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
     put_place(top, j, program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 10], vec3<real>(here.x + share * way.x, here.y + share * way.y, here.z + share * way.z));
   }
 }
+fn gap_behind(c_1: i32, c_2: i32, first: i32, i: i32) -> real {
+  return length_of(minus(place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 1 + 10]), place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 10])));
+}
+fn slope(here: real, before: real, after: real, d: real, e: real) -> real {
+  return (here - before) / d - (after - before) / (d + e) + (after - here) / e;
+}
 fn curve_point(c_1: i32, c_2: i32, first: i32, count: i32, u: real) -> vec3<real> {
-  let at = lesser(greater(u, 0.0), 1.0) * real(count - 1);
-  let i = min(to_whole(at), count - 2);
-  let f = at - real(i);
+  var whole: real = 0.0;
+  for (var s = 0; s < count - 1; s++) {
+    whole = whole + gap_behind(c_1, c_2, first, s);
+  }
+  var left = lesser(greater(u, 0.0), 1.0) * whole;
+  var i = 0;
+  for (var s = 0; s < count - 2; s++) {
+    let gap = gap_behind(c_1, c_2, first, s);
+    if (i == s && left > gap) {
+      left = left - gap;
+      i = s + 1;
+    }
+  }
+  let own = greater(gap_behind(c_1, c_2, first, i), 1e-09);
+  let f = lesser(left / own, 1.0);
   let b = place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 10]);
   let d = place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 1 + 10]);
   var a = vec3<real>(2.0 * b.x - d.x, 2.0 * b.y - d.y, 2.0 * b.z - d.z);
+  var before = own;
   var e = vec3<real>(2.0 * d.x - b.x, 2.0 * d.y - b.y, 2.0 * d.z - b.z);
+  var behind = own;
   if (i > 0) {
     a = place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i - 1 + 10]);
+    before = greater(gap_behind(c_1, c_2, first, i - 1), 1e-09);
   }
   if (i + 2 < count) {
     e = place_of(program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 2 + 10]);
+    behind = greater(gap_behind(c_1, c_2, first, i + 1), 1e-09);
   }
   let ff = f * f;
   let fff = ff * f;
-  let wa = 0.5 * (2.0 * ff - fff - f);
-  let wb = 0.5 * (3.0 * fff - 5.0 * ff + 2.0);
-  let wd = 0.5 * (4.0 * ff - 3.0 * fff + f);
-  let we = 0.5 * (fff - ff);
-  return vec3<real>(wa * a.x + wb * b.x + wd * d.x + we * e.x, wa * a.y + wb * b.y + wd * d.y + we * e.y, wa * a.z + wb * b.z + wd * d.z + we * e.z);
+  let wb = 2.0 * fff - 3.0 * ff + 1.0;
+  let wd = 3.0 * ff - 2.0 * fff;
+  let ws = own * (fff - 2.0 * ff + f);
+  let wt = own * (fff - ff);
+  return vec3<real>(wb * b.x + wd * d.x + ws * slope(b.x, a.x, d.x, before, own) + wt * slope(d.x, b.x, e.x, own, behind), wb * b.y + wd * d.y + ws * slope(b.y, a.y, d.y, before, own) + wt * slope(d.y, b.y, e.y, own, behind), wb * b.z + wd * d.z + ws * slope(b.z, a.z, d.z, before, own) + wt * slope(d.z, b.z, e.z, own, behind));
 }
 fn turn_towards(top: i32, j: i32, p: i32, child: i32, goal: vec3<real>, weight: real) {
   let here = place_of(j);

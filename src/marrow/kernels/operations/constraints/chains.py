@@ -25,27 +25,56 @@ from marrow.kernels.operations.spatial import (
 )
 
 
+def gap_behind(work, c, first, i):
+    """From the i-th place of a curve to the next."""
+    return length_of(minus(place_of(work, c.source[first + i + 1]), place_of(work, c.source[first + i])))
+
+
+def slope(here, before, after, d, e):
+    """The speed of the curve at a place, by its neighbours at distances `d` and `e`: one number of it."""
+    return (here - before) / d - (after - before) / (d + e) + (after - here) / e
+
+
 def curve_point(work, c, first, count, u):
-    """A point of the curve through places (Catmull-Rom), `u` from 0 to 1; it goes on straight at its ends."""
-    at = min(max(u, 0.0), 1.0) * (count - 1)
-    i = min(int(at), count - 2)
-    f = at - i
+    """A point of the curve through places (Catmull-Rom, knots as far apart as the places), `u` from 0 to 1 of the
+    way; it goes on straight at its ends."""
+    whole = 0.0
+    for s in range(count - 1):
+        whole += gap_behind(work, c, first, s)
+    left, i = min(max(u, 0.0), 1.0) * whole, 0
+    for s in range(count - 2):
+        gap = gap_behind(work, c, first, s)
+        if i == s and left > gap:
+            left -= gap
+            i = s + 1
+    own = max(gap_behind(work, c, first, i), 1e-9)
+    f = min(left / own, 1.0)
     b, d = place_of(work, c.source[first + i]), place_of(work, c.source[first + i + 1])
-    a = (2.0 * b[0] - d[0], 2.0 * b[1] - d[1], 2.0 * b[2] - d[2])
-    e = (2.0 * d[0] - b[0], 2.0 * d[1] - b[1], 2.0 * d[2] - b[2])
+    a, before = (2.0 * b[0] - d[0], 2.0 * b[1] - d[1], 2.0 * b[2] - d[2]), own
+    e, behind = (2.0 * d[0] - b[0], 2.0 * d[1] - b[1], 2.0 * d[2] - b[2]), own
     if i > 0:
         a = place_of(work, c.source[first + i - 1])
+        before = max(gap_behind(work, c, first, i - 1), 1e-9)
     if i + 2 < count:
         e = place_of(work, c.source[first + i + 2])
+        behind = max(gap_behind(work, c, first, i + 1), 1e-9)
     ff = f * f
     fff = ff * f
-    wa, wb, wd, we = (
-        0.5 * (2.0 * ff - fff - f), 0.5 * (3.0 * fff - 5.0 * ff + 2.0), 0.5 * (4.0 * ff - 3.0 * fff + f), 0.5 * (fff - ff)
-    )  # fmt: skip
+    wb, wd = 2.0 * fff - 3.0 * ff + 1.0, 3.0 * ff - 2.0 * fff
+    ws, wt = own * (fff - 2.0 * ff + f), own * (fff - ff)
     return (
-        wa * a[0] + wb * b[0] + wd * d[0] + we * e[0],
-        wa * a[1] + wb * b[1] + wd * d[1] + we * e[1],
-        wa * a[2] + wb * b[2] + wd * d[2] + we * e[2],
+        wb * b[0]
+        + wd * d[0]
+        + ws * slope(b[0], a[0], d[0], before, own)
+        + wt * slope(d[0], b[0], e[0], own, behind),
+        wb * b[1]
+        + wd * d[1]
+        + ws * slope(b[1], a[1], d[1], before, own)
+        + wt * slope(d[1], b[1], e[1], own, behind),
+        wb * b[2]
+        + wd * d[2]
+        + ws * slope(b[2], a[2], d[2], before, own)
+        + wt * slope(d[2], b[2], e[2], own, behind),
     )
 
 

@@ -308,13 +308,17 @@ def _drive(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
 
 
 def _spline_point(points: Array, u: float) -> Array:
-    """Catmull-Rom through points, with one more at each end that goes on straight."""
+    """Catmull-Rom through points whose knots are as far apart as they are (Barry and Goldman), with one more at each
+    end that goes on straight."""
     p = np.vstack([2 * points[0] - points[1], points, 2 * points[-1] - points[-2]])
-    at = np.clip(u, 0, 1) * (len(points) - 1)
-    i = min(int(at), len(points) - 2)
-    f = at - i
-    a, b, d, e = p[i : i + 4]
-    out: Array = b + 0.5 * f * (d - a + f * (2 * a - 5 * b + 4 * d - e + f * (3 * (b - d) + e - a)))
+    knots = np.concatenate([[0.0], np.cumsum(np.maximum(np.linalg.norm(np.diff(p, axis=0), axis=1), 1e-9))])
+    at = knots[1] + np.clip(u, 0, 1) * (knots[-2] - knots[1])
+    i = int(np.clip(np.searchsorted(knots, at, side="left") - 2, 0, len(points) - 2))
+    row, t = list(p[i : i + 4]), knots[i : i + 4]
+    for near, apart in ((0, 1), (0, 2), (1, 1)):
+        ends = [(t[near + k], t[near + k + apart]) for k in range(len(row) - 1)]
+        row = [((y - at) * row[k] + (at - x) * row[k + 1]) / (y - x) for k, (x, y) in enumerate(ends)]
+    out: Array = row[0]
     return out
 
 
