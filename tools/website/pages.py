@@ -6,8 +6,9 @@ repository's page works here, and the other way round.
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 __all__ = ["NAVIGATION", "ROOT", "all_pages", "navigation", "place", "stage"]
@@ -51,8 +52,6 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
 LAST = "Reference"
 TITLES: dict[str, str | dict[str, str]] = {"README.ko.md": {"한국어": "README.ko.md"}}
 """What a page is called there, if not by its heading."""
-BESIDE = ("LICENSE", "examples")
-"""What pages link to that is none."""
 
 
 def place(name: str) -> str:
@@ -75,17 +74,26 @@ def navigation(pages: Iterable[str]) -> list[dict[str, list[str | dict[str, str]
     return [{title: [TITLES.get(n, n) for n in names]} for title, names in found.items() if names]
 
 
+def _linked(page: str) -> Iterator[Path]:
+    """Files of the repository that a page links to and that are no pages: examples, sources."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)\s#]+)", text):
+        path = ((ROOT / page).parent / link).resolve()
+        if path.is_file() and path.is_relative_to(ROOT) and path.suffix != ".md":
+            yield path
+
+
 def stage(folder: Path, pages: Iterable[str]) -> None:
     """A folder with these pages and all that they show, as in the repository."""
     shutil.rmtree(folder, ignore_errors=True)
     skipped = shutil.ignore_patterns("*.md", "*.py", "measured", "__pycache__")
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=skipped)
-    for name in BESIDE:
-        path = ROOT / name
-        if path.is_dir():
-            shutil.copytree(path, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(path, folder / name)
     for page in pages:
-        shutil.copy2(ROOT / page, folder / page)
+        target = folder / page
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / page, target)
+        for path in _linked(page):
+            beside = folder / path.relative_to(ROOT)
+            beside.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, beside)
     shutil.copytree(Path(__file__).parent / "theme", folder / "website")
