@@ -6,8 +6,9 @@ repository's page works here, and the other way round.
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 __all__ = ["NAVIGATION", "ROOT", "all_pages", "navigation", "place", "stage"]
@@ -23,7 +24,15 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "glossary.md",
         "README.ko.md",
     ),
-    "Motion": ("graph.md", "constraints.md", "ik.md", "motion.md", "motion_pairs.md", "lod.md"),
+    "Motion": (
+        "graph.md",
+        "constraints.md",
+        "ik.md",
+        "motion.md",
+        "motion_pairs.md",
+        "compression.md",
+        "lod.md",
+    ),
     "Seeing": ("studio.md", "export_page.md", "rendering.md", "gpu.md"),
     "Data": ("dataset.md", "torch.md"),
     "Files": ("gltf.md", "vrm.md", "fbx.md", "bvh-usd.md", "spaces.md"),
@@ -40,10 +49,9 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "Reference": ("api.md", "cli.md", "CHANGELOG.md", "CONTRIBUTING.md"),
 }
 """Headings, and the pages below each: files of `docs/`, or of the repository itself where they are there."""
+LAST = "Reference"
 TITLES: dict[str, str | dict[str, str]] = {"README.ko.md": {"한국어": "README.ko.md"}}
 """What a page is called there, if not by its heading."""
-BESIDE = ("LICENSE", "examples")
-"""What pages link to that is none."""
 
 
 def place(name: str) -> str:
@@ -61,7 +69,18 @@ def navigation(pages: Iterable[str]) -> list[dict[str, list[str | dict[str, str]
     """The navigation, with the pages that are built."""
     wanted = set(pages)
     found = {title: [place(n) for n in names if place(n) in wanted] for title, names in NAVIGATION.items()}
+    # A page that is new has its place among the others, until somebody gives it a better one.
+    found[LAST] += sorted(wanted - {name for names in found.values() for name in names})
     return [{title: [TITLES.get(n, n) for n in names]} for title, names in found.items() if names]
+
+
+def _linked(page: str) -> Iterator[Path]:
+    """Files of the repository that a page links to and that are no pages: examples, sources."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)\s#]+)", text):
+        path = ((ROOT / page).parent / link).resolve()
+        if path.is_file() and path.is_relative_to(ROOT) and path.suffix != ".md":
+            yield path
 
 
 def stage(folder: Path, pages: Iterable[str]) -> None:
@@ -69,12 +88,12 @@ def stage(folder: Path, pages: Iterable[str]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     skipped = shutil.ignore_patterns("*.md", "*.py", "measured", "__pycache__")
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=skipped)
-    for name in BESIDE:
-        path = ROOT / name
-        if path.is_dir():
-            shutil.copytree(path, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(path, folder / name)
     for page in pages:
-        shutil.copy2(ROOT / page, folder / page)
+        target = folder / page
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / page, target)
+        for path in _linked(page):
+            beside = folder / path.relative_to(ROOT)
+            beside.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, beside)
     shutil.copytree(Path(__file__).parent / "theme", folder / "website")
