@@ -12,11 +12,12 @@ import pytest
 
 from marrow.kernels import build_wasm
 from marrow.kernels.language import wasm_code
-from marrow.kernels.language.annotations import N, Out, f4
+from marrow.kernels.language.annotations import ANY, N, Out, f4
 from marrow.kernels.language.extension import glue_code
 from marrow.kernels.language.kernel import KERNELS, kernel
 from marrow.kernels.language.lanes import block
 from marrow.kernels.language.machine import object_code, target_machine
+from marrow.kernels.language.wasm_binary import exchanged
 from marrow.kernels.poses import to_model
 from surroundings import needed
 
@@ -28,12 +29,22 @@ def emit_fused(e: Any, i: Any, x: Any, y: Any, z: Any, out: Any) -> None:
     e.store(out, i, e.fma(e.load(x, i), e.load(y, i), e.load(z, i)))
 
 
+def relaxed(module: bytes) -> set[int]:
+    """The numbers of the relaxed instructions that a module has: those that can be exchanged for another."""
+    same = {number: bytes((0xFD, number & 0x7F | 0x80, number >> 7)) for number in range(0x100, 0x114)}
+    other = bytes((0xFD, 0xEA, 0x01))
+    assert exchanged(module, same) == module
+    return {number for number in same if exchanged(module, {number: other}) != module}
+
+
 class Browser:
     """A side module in memory of its own, and as much of Python as it asks for."""
 
     def __init__(self, file: Path) -> None:
+        self.file = file
         wasmtime = needed("wasmtime")
         config = wasmtime.Config()
+        config.wasm_relaxed_simd_deterministic = True  # of what engines may do, not what this processor does
         config.wasm_relaxed_simd = True
         self.store = wasmtime.Store(wasmtime.Engine(config))
         module = wasmtime.Module.from_file(self.store.engine, str(file))
@@ -134,7 +145,22 @@ class Browser:
             at += array.nbytes + 63 & -64
 
 
-fused = block(emit_fused)
+CHOICES = (("<", False), ("<", True), (">", False), (">", True))
+"""By which comparison of two numbers one of them is taken, and whether it is the other one."""
+
+
+def emit_chosen(e: Any, i: Any, x: Any, y: Any, out: Any, room: Any) -> None:
+    a, b = e.load(x, i), e.load(y, i)
+    for k, (how, other) in enumerate(CHOICES):
+        taken = e.select(a.compare(how, b), *((b, a) if other else (a, b)))
+        e.store(out, e.plus(i, e.times(room, k)), taken)
+
+
+fused, chosen = block(emit_fused), block(emit_chosen)
+
+
+def chosen_of_a_test(x: f4[N], y: f4[N], out: Out[f4[ANY]]) -> None:
+    chosen.each(0, len(x), 16, x, y, out, len(x))
 
 
 def fused_of_a_test(x: f4[N], y: f4[N], z: f4[N], out: Out[f4[N]]) -> None:
@@ -148,10 +174,17 @@ def fused_lanes():
     del KERNELS[made.name]
 
 
+@pytest.fixture(scope="module")
+def chosen_lanes():
+    made = kernel(chosen_of_a_test)
+    yield made
+    del KERNELS[made.name]
+
+
 @pytest.fixture(scope="module", params=["wasm", "wasm_strict"])
-def browser(request, fused_lanes, tmp_path_factory):
+def browser(request, fused_lanes, chosen_lanes, tmp_path_factory):
     file = tmp_path_factory.mktemp("wasm") / build_wasm.module_name(request.param)
-    build_wasm.build_module(request.param, [fused_lanes, to_model], "a digest", file)
+    build_wasm.build_module(request.param, [fused_lanes, chosen_lanes, to_model], "a digest", file)
     made = Browser(file)
     assert made.exports[f"PyInit__{request.param}"](made.store) == 512
     assert made.constants["sources"] == "a digest" and made.constants["level"] == request.param
@@ -219,6 +252,27 @@ def test_a_kernel_gives_the_bits_that_it_gives_here(browser):
         results.append(out.view(np.int32))
     assert np.count_nonzero(results[0]) > 1000
     np.testing.assert_array_equal(*results)
+
+
+def test_of_zeros_and_of_no_numbers_the_one_is_taken_that_was_asked_for(browser, chosen_lanes):
+    ends = np.array([0.0, -0.0, np.nan, 1.0, -1.0, np.inf, -np.inf, 2.0], np.float32)
+    x, y = np.repeat(ends, 8), np.tile(ends, 8)
+    out = np.zeros((len(CHOICES), 64), np.float32)
+    browser.run(chosen_lanes.frame(x=x, y=y, out=out.reshape(-1)))
+    for row, (how, other) in zip(out, CHOICES, strict=True):
+        mask = x < y if how == "<" else x > y
+        wanted = np.where(mask, *((y, x) if other else (x, y)))
+        np.testing.assert_array_equal(row.view(np.int32), wanted.view(np.int32), err_msg=f"{how} {other}")
+
+
+def test_a_comparison_that_webassembly_would_get_wrong_is_refused():
+    with pytest.raises(ValueError, match="the other zero"):
+        wasm_code.lowered('%"c" = fcmp ole <16 x float> %"a", %"b"', strict=True)
+
+
+def test_modules_have_no_relaxed_instruction_but_the_multiply_add(browser):
+    found = relaxed(browser.file.read_bytes())
+    assert found == ({0x105} if browser.file.name == "_wasm.abi3.so" else set())
 
 
 def test_a_frame_that_is_too_short_is_refused(browser):

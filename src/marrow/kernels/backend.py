@@ -209,7 +209,11 @@ def backend() -> Backend:
             continue
         except ImportError as error:
             problems.append(str(error))
-            if "needs a processor" not in problems[-1] and not wanted:
+            if level == "wasm" and not wanted:
+                _advise(
+                    "this browser has no fused multiply-add of vectors: kernels are slower here, with the same bits"
+                )
+            elif "needs a processor" not in problems[-1] and not wanted:
                 _advise(f"the kernels for {level} cannot be loaded ({error}): reinstall marrow-engine")
             continue
         if module.sources == sources_digest():

@@ -59,6 +59,8 @@ def build_module(name: str, kernels: Sequence[Kernel], digest: str, file: Path) 
 
 def link(objects: Mapping[str, bytes], file: Path) -> None:
     """Makes a side module of object code, whole or not at all."""
+    from marrow.kernels.language.wasm_binary import EXACT, exchanged
+
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as name:
         folder = Path(name)
@@ -69,7 +71,9 @@ def link(objects: Mapping[str, bytes], file: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
         if done.returncode:
             raise SystemExit(f"marrow: linking {file.name} failed (it takes PyPI's ziglang):\n{done.stderr}")
-        os.replace(folder / file.name, file)
+        made = folder / file.name
+        made.write_bytes(exchanged(made.read_bytes(), EXACT))
+        os.replace(made, file)
 
 
 if __name__ == "__main__":

@@ -201,6 +201,7 @@ def _includes(folder: str) -> list[str]:
 
 def _wasm(file: Path) -> None:
     """The module for pages, with the exact multiply-add in it that the strict one calls."""
+    from marrow.kernels.language.wasm_binary import EXACT, exchanged
     from marrow.kernels.targets import TARGETS
     from marrow.runtime.wasm_kernels import FEATURES, wasm_object
 
@@ -215,6 +216,7 @@ def _wasm(file: Path) -> None:
             "-Wl,--initial-memory=4194304", "-Wl,--max-memory=4294901760", *(f"-Wl,--export={n}" for n in _exports()),
             "-o", str(file),
         )  # fmt: skip
+    file.write_bytes(exchanged(file.read_bytes(), EXACT))
 
 
 def _exports() -> list[str]:

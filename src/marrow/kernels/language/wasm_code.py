@@ -132,6 +132,11 @@ def lowered(text: str, *, strict: bool) -> str:
     for name, ours in (("llvm.fma.v16f32", "marrow.fma16"), ("llvm.fma.f32", "marrow.fma1")):
         text = re.sub(rf'^declare[^\n]*@"{re.escape(name)}"[^\n]*\n', "", text, flags=re.MULTILINE)
         text = text.replace(f'@"{name}"', f"@{ours}")
+    if re.search(r"fcmp o[lg]e <\d+ x float>", text):
+        # LLVM makes `pmin` and `pmax` of a choice by these, which take the other one of two zeros.
+        raise ValueError(
+            "lanes that are compared by <= or >=: WebAssembly chooses the other zero; use < or >"
+        )
     return text + fused_multiply_add(strict=strict)
 
 
