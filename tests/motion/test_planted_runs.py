@@ -7,10 +7,9 @@ import pytest
 import rigs
 
 import marrow as mw
-from marrow.math import tall_products
-from marrow.math.tall_products import tall_product
-from marrow.motion import Retargeter, contacts
+from marrow.motion import Retargeter, contacts, tall_products
 from marrow.motion.contacts import FeetPoints, planted_frames, windows
+from marrow.motion.tall_products import tall_product
 
 
 def stands_by_hand(low: list[bool], loose: list[bool], gap: int, shortest: int, edge: int) -> list[bool]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
+from marrow.math import affine
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.skeleton import Skeleton
@@ -40,7 +41,7 @@ def joint_radii(skeleton: Skeleton, character: Character | None) -> Array:
             mine = ((mesh.joints == k) & (mesh.weights > 0)).any(axis=1)
             if mine.any():
                 bind = mesh.inverse_bind[k].astype(np.float64)
-                near = mesh.positions[mine].astype(np.float64) @ bind[:, :3].T + bind[:, 3]
+                near = affine.apply(bind, mesh.positions[mine].astype(np.float64))
                 far = float(np.linalg.norm(near, axis=1).max()) + grown * float(
                     np.linalg.norm(bind[:, :3], 2)
                 )

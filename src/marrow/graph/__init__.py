@@ -3,6 +3,7 @@
 from marrow.graph.animator import Animator
 from marrow.graph.animator.evaluation import Evaluation
 from marrow.graph.animator.instances import Instances
+from marrow.graph.animator.live_springs import LiveChain, LiveSprings
 from marrow.graph.animator.montages import MontagePlayback, Montages
 from marrow.graph.animator.overrides import OverrideInput, Overrides
 from marrow.graph.animator.parameters import Parameters
@@ -142,6 +143,8 @@ __all__ = [
     "LevelGroup",
     "LimitJoints",
     "LimitTransform",
+    "LiveChain",
+    "LiveSprings",
     "LookAt",
     "Mirror",
     "Montage",

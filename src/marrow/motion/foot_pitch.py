@@ -14,12 +14,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from marrow.math import quaternion
-from marrow.math.tall_products import pieces
 from marrow.model import Pose, Skeleton
 from marrow.motion.contacts import LEG
 from marrow.motion.limbs import ease
 from marrow.motion.rig import find_rig
 from marrow.motion.soles import SoleSkin
+from marrow.motion.tall_products import pieces
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import affine
-from marrow.math.tall_products import tall_product
 from marrow.model import Character, Skeleton
 from marrow.model._derived import derived
 from marrow.motion.rig import FINGERS, find_rig
+from marrow.motion.tall_products import tall_product
 
 if TYPE_CHECKING:
     from marrow.motion.retarget_setup import Fit

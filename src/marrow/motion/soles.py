@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import affine, quaternion
-from marrow.math.tall_products import pieces, tall_product
 from marrow.model import Character, Skeleton
 from marrow.motion.contacts import FeetShape
 from marrow.motion.detached_feet import detached_feet
 from marrow.motion.posture import Posture, leg_length
 from marrow.motion.rig import find_rig
+from marrow.motion.tall_products import pieces, tall_product
 
 __all__ = ["Soles", "find_soles", "with_balls"]
 

@@ -18,6 +18,7 @@ from marrow.graph.spring_sets import STIFFEST
 from marrow.kernels.operations.spring_set import SPRING_SET
 from marrow.kernels.operations.springs_reference import SwingingJoint
 from marrow.model import _validate
+from marrow.model._asset import freeze
 
 __all__ = ["LiveChain", "LiveSprings", "carry_tuning"]
 
@@ -182,11 +183,13 @@ class LiveSprings(Mapping[str, LiveChain]):
         control = self._runtime.control
         for plan in control.compiled.springs.values():
             if plan.wind in control.winds:
-                return control.winds[plan.wind].copy()
+                return freeze(control.winds[plan.wind].copy())
             refs = control.compiled.world_vectors[plan.wind].refs
             constants = control.compiled.tables.constants
-            return np.array([control.state.values[0, r] if r >= 0 else constants[-1 - r] for r in refs])
-        return np.zeros(3)
+            return freeze(
+                np.array([control.state.values[0, r] if r >= 0 else constants[-1 - r] for r in refs])
+            )
+        return freeze(np.zeros(3))
 
     @wind.setter
     @exclusive()

@@ -29,7 +29,7 @@ from marrow.studio.budget import most_instances
 from marrow.studio.levels import LevelPlan
 from marrow.studio.page.images import page_images
 from marrow.studio.page.packed_meshes import pack_meshes
-from marrow.studio.page.packed_motion import PackedMotion, pack_motion
+from marrow.studio.page.packed_motion import PackedBank, pack_motion
 from marrow.studio.page.packing import deflated
 from marrow.studio.page.page_info import PageInfo, PageLevels, PageMorphTarget, PageMotion, PageWay
 from marrow.studio.session import Session
@@ -137,7 +137,7 @@ def _first_state(
 
 
 def _baked(
-    character: Character, compiled: CompiledGraph | None, bank: ClipBank, motion: PackedMotion
+    character: Character, compiled: CompiledGraph | None, bank: ClipBank, motion: PackedBank
 ) -> tuple[bytes, int]:
     """A baked character with the rows that the page plays, but for those rows themselves; and the byte where they
     belong."""
@@ -157,7 +157,7 @@ def _baked(
     raise AssertionError("a baked character has the rows of its clips")
 
 
-def _motion_info(bank: ClipBank, motion: PackedMotion, clips_at: int, graph_at: int) -> PageMotion:
+def _motion_info(bank: ClipBank, motion: PackedBank, clips_at: int, graph_at: int) -> PageMotion:
     return PageMotion(
         frames=motion.frames,
         joints=motion.joints,

@@ -21,7 +21,7 @@ from marrow.math import quaternion
 from marrow.model import Skeleton
 from marrow.studio.page.packing import Columns, PackedWriter
 
-__all__ = ["PackedMotion", "pack_motion"]
+__all__ = ["PackedBank", "pack_motion"]
 
 Array = NDArray[Any]
 TOLERANCE = 5e-5
@@ -36,7 +36,7 @@ MOST = 1 << 29
 
 
 @dataclass(eq=False)
-class PackedMotion:
+class PackedBank:
     """The bytes, and what the page needs to know: how many frames each clip has, the sizes of a row, steps of
     joints `(J,)` for rotation and scale, and of translations. `rows (T, size)` are what the page plays; `error`
     is how far a joint, or a point that hangs on it, may be off, in metres."""
@@ -162,7 +162,7 @@ def _unit(turns: Array) -> Array:
     return turns / np.sqrt(x * x + y * y + z * z + w * w)[:, None]
 
 
-def pack_motion(bank: ClipBank) -> PackedMotion:
+def pack_motion(bank: ClipBank) -> PackedBank:
     """All clips of a bank, for a page."""
     layout, skeleton = bank.layout, bank.skeleton
     reach, size = _reaches(skeleton)
@@ -191,7 +191,7 @@ def pack_motion(bank: ClipBank) -> PackedMotion:
         rows.append(clip.out)
     played = np.concatenate(rows)
     error = _error(bank, table, played)
-    return PackedMotion(
+    return PackedBank(
         writer.packed(),
         bank.frames[1:].tolist(),
         layout.J,
