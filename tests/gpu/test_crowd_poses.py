@@ -85,7 +85,7 @@ def test_random_programs_of_every_operation(device):
         used |= {code for p in programs for code, *_ in p}
         cpu, mine = both(world, programs, device)
         for name in cpu:
-            # Six solves of legs, one after the other, tell a joint's own turn less well than where it is; memory has poses too.
+            # Six solves of legs, one after the other, tell a joint's own turn less well than where it is (so does memory).
             room = 4 if name in ("pose", "memory") else 1
             np.testing.assert_allclose(
                 mine[name], cpu[name], rtol=0, atol=room * CLOSE * size(cpu["model"]), err_msg=name
