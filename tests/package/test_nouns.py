@@ -88,7 +88,7 @@ RESULTS = {
     "FeatureStatistics", "Finding", "FootQuality", "Frame", "FunctionCall", "GraphMoment", "InfluenceLimit",
     "JointAngles", "JointPixels", "LevelEvaluation", "LevelGroup", "MirrorMap", "MotionQuality", "Palette", "PoseProgram",
     "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip", "Selection", "Snapshot",
-    "ExportedPage", "Surface", "Video", "WarpTarget",
+    "BakedRuntime", "ExportedPage", "Surface", "Video", "WarpTarget",
 }  # fmt: skip
 """What is worked out for people, not described by them."""
 
