@@ -91,7 +91,9 @@ def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work:
         outputs.append((work.out_n, n, base3))
     if vectors > 1:
         hand = e.load(work.tangents, e.at(at4, 48))
-        outputs.append((work.out_t, [*t, hand if mirrored is None else e.select(mirrored, -hand, hand)], base4))
+        outputs.append(
+            (work.out_t, [*t, hand if mirrored is None else e.select(mirrored, -hand, hand)], base4)
+        )
 
     run = e.index(work.runs, b)
 

@@ -13,12 +13,12 @@ __all__ = [
     "apply",
     "apply_vectors",
     "cofactor",
-    "mirrors",
-    "normal_matrix",
     "from_4x4",
     "identity",
     "invert",
+    "mirrors",
     "multiply",
+    "normal_matrix",
     "to_4x4",
 ]
 

@@ -110,7 +110,9 @@ def _sections(character: Character, level: Character) -> tuple[SectionGeometry, 
         for k, section in enumerate(mesh.sections):
             if section.count:
                 found.append(
-                    SectionGeometry(number, shown_as, k, section.material, 0, 3 * section.count, mirrored[number])
+                    SectionGeometry(
+                        number, shown_as, k, section.material, 0, 3 * section.count, mirrored[number]
+                    )
                 )
     found.sort(key=lambda s: -1 if s.material is None else s.material)
     starts = np.cumsum([0, *(s.count for s in found)]).tolist()
