@@ -17,8 +17,8 @@ Array = NDArray[Any]
 
 
 def mirrored_meshes(character: Character) -> tuple[bool, ...]:
-    """Whether most of each mesh is turned inside out by the matrices of its joints at rest. Its normals stay outside; the side
-    that counts as the front of a triangle is the other one."""
+    """Whether most of each mesh is turned inside out by the matrices of its joints at rest. Its normals stay outside; the
+    front of its triangles is the other side."""
     rest = skinning_matrices(character.palette, character.skeleton.rest_model)
     return tuple(_mirrored(m, rest[s]) for m, s in zip(character.meshes, character.palette.mesh_slots))
 

@@ -173,7 +173,7 @@ def _mesh(
     joints, weights = blob.once(followed, lambda: influences(mesh, slots))
     buffers = {
         "positions": blob.add(mesh.positions, "float32"),
-        # three.js has one front for all that a mesh draws: triangles of mirrored meshes are handed over the other way round.
+        # three.js has one front for all triangles: those of mirrored meshes are handed over the other way round.
         "triangles": blob.add(mesh.triangles[:, ::-1] if mirrored else mesh.triangles, "uint32"),
         "joints": blob.add(joints, "uint16" if palette <= 0x10000 else "uint32"),
         "weights": blob.add(weights, "float32"),
