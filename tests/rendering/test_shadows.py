@@ -254,7 +254,7 @@ def covered(x):
 @pytest.mark.parametrize("height", [0.5, 1.5, 3.0])
 @pytest.mark.parametrize("shadow_size", [512, 1024])
 def test_edges_are_as_wide_as_the_suns_disc_makes_them(device, height, shadow_size):
-    """Rays to all of the sun's disc past a straight edge, against the picture: wider with distance, whatever the map's size."""
+    """Rays to all of the sun's disc past a straight edge: wider with distance, whatever the map's size."""
     renderer = mw.Renderer((256, 32), device=device, shadow_size=shadow_size)
     camera = mw.Camera.orthographic(
         (2.0, height - 0.2, 0),

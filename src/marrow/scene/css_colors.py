@@ -46,7 +46,7 @@ _CALL = re.compile(r"(rgb|hsl)a?\(([^()]*)\)")
 
 
 def css_color(text: str) -> tuple[float, float, float] | None:
-    """A colour as on a screen (sRGB, 0 to 1); None where CSS has no such colour. What is translucent in CSS is opaque here."""
+    """A colour as on a screen (sRGB, 0 to 1); None where CSS has no such colour. All are opaque."""
     text = text.strip().lower()
     digits = _NAMES.get(text, text.removeprefix("#") if text.startswith("#") else "")
     if re.fullmatch("[0-9a-f]+", digits) and len(digits) in (3, 4, 6, 8):

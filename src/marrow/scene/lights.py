@@ -120,7 +120,8 @@ def _check_lamp(light: PointLight | SpotLight, who: str) -> None:
 @dataclass(frozen=True)
 class Environment(Replaceable):
     """What surrounds a scene. `background` is `studio` (a light backdrop), `dark`, `sky`, `transparent`, or a colour:
-    `(r, g, b)` as on a screen, 0 to 1, or as in CSS (`"white"`, `"#aabbcc"`, `"rgb(30 40 50)"`). `ambient` multiplies the light from all sides, `exposure` all."""
+    `(r, g, b)` as on a screen, 0 to 1, or as in CSS (`"white"`, `"#aabbcc"`, `"rgb(30 40 50)"`). `ambient`
+    multiplies the light from all sides, `exposure` all."""
 
     background: str | Vector = "studio"
     ambient: float = 1.0

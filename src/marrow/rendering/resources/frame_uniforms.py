@@ -170,8 +170,8 @@ def extent(there: list[ActorState]) -> tuple[Array, Array]:
 
 
 def _looked_at(there: list[ActorState], camera: Camera, largest: float) -> float:
-    """The radius of the largest thing that the camera looks at: contact shading goes by that. A floor of many metres and the
-    terrain that somebody walks on do not count; where there is nothing else, it goes by what the picture shows of them."""
+    """The radius of the largest thing that the camera looks at: contact shading goes by that. A floor of many metres or
+    the terrain that somebody walks on do not count; where there is nothing else, what the picture shows of them does."""
     found, shown = [], []
     for state in there:
         box = state.boxes.extent()
