@@ -309,7 +309,10 @@ def cut_to(kept, was, now, shift, turn, dt, size):
     """How model space moved, as a shift and a turn, with a body that was cut to where it is: as if it had gone on from where it was. `was` is
     its frame before, `now` the one of this update."""
     p, q, v = frame_place(kept, was), frame_rotation(kept, was), frame_place(kept, was + 8)
-    q = multiplied(turn, q)
+    r = frame_rotation(kept, was + 8)
+    q = (q[0] + r[0] * dt, q[1] + r[1] * dt, q[2] + r[2] * dt, q[3] + r[3] * dt)
+    w = 1.0 / math.sqrt(max(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], 1e-30))
+    q = multiplied(turn, (q[0] * w, q[1] * w, q[2] * w, q[3] * w))
     to = turned(turn, (p[0] + v[0] * dt, p[1] + v[1] * dt, p[2] + v[2] * dt))
     to = (to[0] + shift[0], to[1] + shift[1], to[2] + shift[2])
     here, r = frame_place(kept, now), frame_rotation(kept, now)
