@@ -4,8 +4,9 @@ A joint has a *tail*: the next joint, or a place behind it. In each step of 1/60
 where it is at rest and down, is put as far from its joint as it is, out of colliders, and the joint turns to it.
 
 Steps are made at the ticks of the instance's clock, whatever the frame rate. What the joints hang on (*inputs*: heads, chests, what
-colliders move with) is known when updates are made: between them it is where a cubic through the last four has it. Between two
-steps a part of a step is shown, and not kept. So all frame rates come to the same.
+colliders move with) is known when updates are made, and they are made in parts that end at ticks (`kernels.moments`). Where they are
+not, it is where a cubic through the last four has it. Between two steps a part of a step is shown, and not kept. So all frame rates
+come to the same.
 
 Joints are solved in *blocks* of 16 that do not depend on each other (`spring_lanes`). *Slots* are the frames of what they hang on:
 inputs first, then others that hang on joints themselves, then the joints.
