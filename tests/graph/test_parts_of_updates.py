@@ -81,7 +81,9 @@ def test_guesses_are_further_off():
 @pytest.mark.parametrize("before", [False, True])
 def test_roots_that_callers_move_lie_on_a_curve(before):
     def at(time):
-        return [np.sin(3 * time), 0, np.cos(2 * time)], quaternion.from_axis_angle([0.0, 1, 0], np.sin(2 * time))
+        return [np.sin(3 * time), 0, np.cos(2 * time)], quaternion.from_axis_angle(
+            [0.0, 1, 0], np.sin(2 * time)
+        )
 
     def moved(rate):
         animator, found = mw.Animator(HERO, Graph(Springs("wave", CHAINS, gravity=0.3))), []

@@ -103,12 +103,18 @@ def run_parts(runtime: Any) -> None:
         else:
             has, work = parts[:, part.number] >= 0, []
             for level in runtime.crowd_levels().work(levels, part.instances["interval"]):
-                some = np.flatnonzero(has) if level.instances is None else level.instances[has[level.instances]]
+                some = (
+                    np.flatnonzero(has) if level.instances is None else level.instances[has[level.instances]]
+                )
                 work.append((level.evaluator, some))
         for program in part.programs:
             for evaluator, rows in work:
                 evaluator.run(
-                    program, memory=control.memory, vectors=part.vectors, instances=rows, threads=runtime.threads
+                    program,
+                    memory=control.memory,
+                    vectors=part.vectors,
+                    instances=rows,
+                    threads=runtime.threads,
                 )
     some = parts[:, 0] >= 0
     state.placed[some] = roots[some]

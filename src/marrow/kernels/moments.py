@@ -129,7 +129,10 @@ def move_roots(
             for c in range(7):
                 roots[n, c] = own[n, c]
         elif dt <= 0.0 or put_there(
-            path, n, (place[n, 0], place[n, 1], place[n, 2]), (place[n, 3], place[n, 4], place[n, 5], place[n, 6])
+            path,
+            n,
+            (place[n, 0], place[n, 1], place[n, 2]),
+            (place[n, 3], place[n, 4], place[n, 5], place[n, 6]),
         ):
             for c in range(7):
                 roots[n, c] = place[n, c]
@@ -158,9 +161,7 @@ def move_roots(
 
 
 @kernel
-def join_travel(
-    travel: f8[N, 7], parts: f8[N, MOST_PARTS], part: int, total: Out[f8[N, 7]]
-) -> None:
+def join_travel(travel: f8[N, 7], parts: f8[N, MOST_PARTS], part: int, total: Out[f8[N, 7]]) -> None:
     """Adds how far instances went in a part to how far they went in those before."""
     for n in range(len(travel)):
         if parts[n, part] < 0.0:
