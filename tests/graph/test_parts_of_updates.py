@@ -1,4 +1,5 @@
-"""Updates in parts: where springs step, the pose of that moment is made, whatever the frame rate; what is told of an update does not change."""
+"""Updates in parts: where springs step, the pose of that moment is made, whatever the frame rate; what is told of an
+update does not change."""
 
 import numpy as np
 import pytest

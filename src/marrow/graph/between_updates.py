@@ -1,7 +1,7 @@
 """Updates in parts: springs step where clocks tick, and want the pose of that moment.
 
-An update is made in parts that end at the ticks of each instance's clock (`kernels.moments`). The programs of all parts but the
-last are kept until poses are used: only then it is known where callers have put the roots."""
+An update is made in parts that end at the ticks of each instance's clock (`kernels.moments`). The programs of all parts but
+the last are kept until poses are used: only then it is known where callers have put the roots."""
 
 from __future__ import annotations
 

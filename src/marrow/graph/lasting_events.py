@@ -60,8 +60,8 @@ class LastingEvents:
         self, events: Array, before: Array, instances: Array, rows_open: Array, some: Array | None = None
     ) -> Array:
         """The events of an update, and behind those of each instance the ends of what was cut off in it. `instances` is
-        their state, `rows_open` what is open of them; those that have only waited are left out, as are all but `some`, where
-        these are given."""
+        their state, `rows_open` what is open of them; those that have only waited are left out, as are all but `some`,
+        where these are given."""
         if not len(self._names):
             return events
         rows = events[np.isin(events["kind"], (ct.CLIP_EVENT, ct.EVENT_ENDED, ct.EVENT_INSIDE))]
