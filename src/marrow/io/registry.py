@@ -112,7 +112,13 @@ def _is_never(head: bytes, data: bytes | memoryview) -> bool:
 
 FORMATS = (
     Format("marrow", (".marrow",), "marrow.io.marrow_file", (".marrow",), _is_marrow),
-    Format("glTF", (".glb", ".gltf", ".vrm", ".vrma"), "marrow.io.gltf", (".glb", ".gltf", ".vrm"), _is_gltf),
+    Format(
+        "glTF",
+        (".glb", ".gltf", ".vrm", ".vrma"),
+        "marrow.io.gltf",
+        (".glb", ".gltf", ".vrm", ".vrma"),
+        _is_gltf,
+    ),
     Format("FBX", (".fbx",), "marrow.io.fbx", (".fbx",), _is_fbx),
     Format("BVH", (".bvh",), "marrow.io.bvh", (".bvh",), _is_bvh),
     Format("SMPL", (), "marrow.io.smpl", (), _is_smpl),
