@@ -44,7 +44,12 @@ def main() -> int:
                 mw.save(mw.Character(avatar.skeleton, clips=[clip], vrm=avatar.vrm), file)
                 times = np.linspace(0, clip.duration, MOMENTS)
                 tasks.append(
-                    {"avatar": str(Path(name).resolve()), "motion": str(file), "clip": 0, "times": times.tolist()}
+                    {
+                        "avatar": str(Path(name).resolve()),
+                        "motion": str(file),
+                        "clip": 0,
+                        "times": times.tolist(),
+                    }
                 )
                 wanted.append((avatar, clip, times))
         script = given.folder / "check_vrma.mjs"  # packages are found from where the script is

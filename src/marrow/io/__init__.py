@@ -69,7 +69,7 @@ def load(
     - `units="metres"` converts a file that has other units (a BVH: its `character.unit` says which)
     - `calibration="keep"` keeps a T-pose before the motion in those of `clips`, which is left out otherwise
     - `motion` says what bare numbers are where they do not tell: `"coco"`, `"h36m"`, `"mediapipe"`, `"body25"`,
-      `"smpl-joints"`, `"humanml3d"`, `"smpl"`, ...
+      `"smpl-joints"`, `"humanml3d"`, `"smpl"`, ...; `"markers"`: every point is a joint of its own
     - `up="z"` says which axis is up in the file, and rights it: for BVH and others that do not say it
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it

@@ -33,7 +33,9 @@ def moving(character: mw.Character, seed: int = 0, interpolation: str = "linear"
             turn = quaternion.from_axis_angle(rng.normal(size=(5, 3)), rng.uniform(-0.7, 0.7, 5))
             values = quaternion.multiply(skeleton.rest.rotation[j], turn)
             if interpolation == "cubic":
-                values = np.stack([0.1 * rng.normal(size=values.shape), values, 0.1 * rng.normal(size=values.shape)], 1)
+                values = np.stack(
+                    [0.1 * rng.normal(size=values.shape), values, 0.1 * rng.normal(size=values.shape)], 1
+                )
             tracks.append(mw.Track(j, "rotation", TIMES, values, interpolation))
     hips = skeleton.humanoid["hips"]
     walk = skeleton.rest.translation[hips] + rng.normal(size=(5, 3)) * 0.1
@@ -57,7 +59,9 @@ def played(path: Path, onto: mw.Character, times: Array) -> Array:
 
     rest, target_rest = worlds(source, source.rest.rotation), worlds(target, target.rest.rotation)
     rotation = np.broadcast_to(target.rest.rotation, (len(times), *target.rest.rotation.shape)).copy()
-    translation = np.broadcast_to(target.rest.translation, (len(times), *target.rest.translation.shape)).copy()
+    translation = np.broadcast_to(
+        target.rest.translation, (len(times), *target.rest.translation.shape)
+    ).copy()
     turned = worlds(target, target.rest.rotation[None].repeat(len(times), 0))
     model = worlds(source, pose.rotation)
     of_joint = {j: bone for bone, j in target.humanoid.items()}
@@ -79,7 +83,9 @@ def played(path: Path, onto: mw.Character, times: Array) -> Array:
         above = np.asarray(target.to_model(target.rest), np.float64)[parent]
         place = (place - above[:, 3]) @ np.linalg.inv(above[:, :3]).T
     translation[:, hips] = place
-    made = mw.Pose(translation, rotation, np.ones_like(translation), np.zeros((len(times), len(target.morph_names))))
+    made = mw.Pose(
+        translation, rotation, np.ones_like(translation), np.zeros((len(times), len(target.morph_names)))
+    )
     return np.asarray(target.to_model(made))[:, list(target.humanoid.values()), :, 3]
 
 
@@ -99,7 +105,9 @@ def test_an_avatar_moves_as_its_clip_says(
     mw.save(mw.Character(ami.skeleton, clips=[clip], vrm=ami.vrm), path)
     times = np.linspace(0, 1, 11)
     bones = list(ami.skeleton.humanoid.values())
-    assert_allclose(played(path, ami, times), ami.skeleton.to_model(clip.sample(times))[:, bones, :, 3], atol=2e-6)
+    assert_allclose(
+        played(path, ami, times), ami.skeleton.to_model(clip.sample(times))[:, bones, :, 3], atol=2e-6
+    )
     assert errors_of(path) == []
     said = document(path)["extensions"]["VRMC_vrm_animation"]
     assert said["specVersion"] == "1.0"
@@ -190,7 +198,11 @@ def test_a_rig_that_does_not_stand_in_a_t_is_brought_there(tmp_path: Path) -> No
     for t in (0.0, 0.3):
         there = hero.skeleton.to_model(hero.clips["walk"].sample(t))[:, :, 3]
         here = motion.skeleton.to_model(motion.clips[0].sample(t))[:, :, 3]
-        for a, b in (("leftUpperArm", "leftLowerArm"), ("rightLowerLeg", "rightFoot"), ("leftUpperLeg", "leftLowerLeg")):
+        for a, b in (
+            ("leftUpperArm", "leftLowerArm"),
+            ("rightLowerLeg", "rightFoot"),
+            ("leftUpperLeg", "leftLowerLeg"),
+        ):
             ways = [p[m[b]] - p[m[a]] for p, m in ((there, hero.skeleton.humanoid), (here, bones))]
             cosine = ways[0] @ ways[1] / np.linalg.norm(ways[0]) / np.linalg.norm(ways[1])
             assert cosine > np.cos(np.radians(3))
@@ -207,7 +219,9 @@ def test_what_is_no_motion_of_a_body_is_refused_or_told(tmp_path: Path) -> None:
     assert not path.exists()
     clip = moving(ami)
     hand = ami.skeleton.humanoid["leftHand"]
-    away = clip.replace(tracks=(*clip.tracks, mw.Track(hand, "translation", [0.0, 1.0], [[0, 0, 0], [1, 0, 0]])))
+    away = clip.replace(
+        tracks=(*clip.tracks, mw.Track(hand, "translation", [0.0, 1.0], [[0, 0, 0], [1, 0, 0]]))
+    )
     with pytest.warns(UserWarning, match="only turns bones"):
         mw.save(mw.Character(ami.skeleton, clips=[away], vrm=ami.vrm), path)
     extra = clip.replace(

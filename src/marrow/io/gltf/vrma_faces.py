@@ -23,7 +23,9 @@ ROUNDS = 200
 
 def expression_curves(character: Character, clip: Clip, losses: Losses) -> list[Curve]:
     """Strengths of the expressions that come closest to the morph tracks of a clip."""
-    moved = sorted({t.target for t in clip.tracks if t.path == "morph" and np.ptp(t.values) + np.abs(t.values).max() > 0})
+    moved = sorted(
+        {t.target for t in clip.tracks if t.path == "morph" and np.ptp(t.values) + np.abs(t.values).max() > 0}
+    )
     if not moved:
         return []
     place, given = f"clip {clip.name!r}", character.vrm.get("expressions")
@@ -46,7 +48,13 @@ def expression_curves(character: Character, clip: Clip, losses: Losses) -> list[
     off = float(np.abs(np.clip(strength @ matrix, 0, 1) - wanted)[:, moved].max(initial=0.0))
     if off > SEEN:
         what = "morphs are written as strengths of the avatar's expressions, up to {} off"
-        losses.add(place, what if columns else "VRMA has expressions in place of morphs, and there are none: {} of weight left out", off)
+        losses.add(
+            place,
+            what
+            if columns
+            else "VRMA has expressions in place of morphs, and there are none: {} of weight left out",
+            off,
+        )
     return [
         Curve(EXPRESSION + name, times, strength[:, k].astype(np.float32))
         for k, name in enumerate(columns)
@@ -103,9 +111,14 @@ def gaze_curves(character: Character, clip: Clip, bones: dict[str, int]) -> list
         yaw, pitch = yaw_and_pitch(turn)
         outer = yaw > 0 if side == "leftEye" else yaw < 0
         yaws.append(
-            np.sign(yaw) * np.where(outer, _unmapped(look, "HorizontalOuter", yaw), _unmapped(look, "HorizontalInner", yaw))
+            np.sign(yaw)
+            * np.where(
+                outer, _unmapped(look, "HorizontalOuter", yaw), _unmapped(look, "HorizontalInner", yaw)
+            )
         )
-        pitches.append(np.where(pitch > 0, _unmapped(look, "VerticalDown", pitch), -_unmapped(look, "VerticalUp", pitch)))
+        pitches.append(
+            np.where(pitch > 0, _unmapped(look, "VerticalDown", pitch), -_unmapped(look, "VerticalUp", pitch))
+        )
     found = np.radians(np.mean(yaws, axis=0)), np.radians(np.mean(pitches, axis=0))
     return [Curve(name, times, values.astype(np.float32)) for name, values in zip(LOOK, found)]
 

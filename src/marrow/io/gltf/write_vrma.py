@@ -100,7 +100,9 @@ def _in_t(
             for clip in clips
         ]
     except MarrowError as error:
-        raise FormatError(f"it is not at rest in a T-pose, and cannot be brought there: {error}", path=path) from None
+        raise FormatError(
+            f"it is not at rest in a T-pose, and cannot be brought there: {error}", path=path
+        ) from None
     losses.add("", "its rest pose is no T-pose, as VRMA needs: the motion was retargeted to one")
     return Character(straight, clips=made, vrm={}), made, dict(straight.humanoid)  # type: ignore[arg-type]
 
@@ -111,9 +113,13 @@ def _body(character: Character, clips: list[Clip], found: dict[str, int], losses
     joints = sorted(of_joint)
     above = [_above(skeleton, j, of_joint) for j in joints]
     faces = [_face(character, clip, found, losses) for clip in clips]
-    named = sorted({c.name[len(EXPRESSION) :] for curves in faces for c in curves if c.name.startswith(EXPRESSION)})
+    named = sorted(
+        {c.name[len(EXPRESSION) :] for curves in faces for c in curves if c.name.startswith(EXPRESSION)}
+    )
     looks = any(c.name in LOOK for curves in faces for c in curves)
-    names = [skeleton.names[j] for j in joints] + [f"expression_{name}" for name in named] + ["lookAt"] * looks
+    names = (
+        [skeleton.names[j] for j in joints] + [f"expression_{name}" for name in named] + ["lookAt"] * looks
+    )
     parents = [joints.index(a) if a >= 0 else -1 for a in above]
     parents += [-1] * (len(names) - len(parents))
     places = np.asarray(skeleton.to_model(skeleton.rest), np.float64)[:, :, 3]
@@ -134,7 +140,11 @@ def _body(character: Character, clips: list[Clip], found: dict[str, int], losses
     body = VrmaBody(Character(made), bones)
     body.expressions = {name: len(joints) + k for k, name in enumerate(named)}
     body.look = len(names) - 1 if looks else None
-    if isinstance(offset, (list, tuple)) and len(offset) == 3 and all(isinstance(v, (int, float)) for v in offset):
+    if (
+        isinstance(offset, (list, tuple))
+        and len(offset) == 3
+        and all(isinstance(v, (int, float)) for v in offset)
+    ):
         body.offset = tuple(float(v) for v in offset)
     elif "leftEye" in found:
         body.offset = tuple(float(v) for v in (places[found["leftEye"]] - places[joints[head]]) * (0, 1, 1))
@@ -143,7 +153,15 @@ def _body(character: Character, clips: list[Clip], found: dict[str, int], losses
         tracks = [*_bone_tracks(clip, joints, above, losses), *_face_tracks(body, curves)]
         others = [c for c in clip.curves if not c.name.startswith(EXPRESSION) and c.name not in LOOK]
         done.append(
-            Clip(clip.name, made, tuple(tracks), duration=clip.duration, events=clip.events, curves=tuple(others), rate=clip.rate)
+            Clip(
+                clip.name,
+                made,
+                tuple(tracks),
+                duration=clip.duration,
+                events=clip.events,
+                curves=tuple(others),
+                rate=clip.rate,
+            )
         )
     body.character = Character(made, clips=done, name=character.name)  # type: ignore[arg-type]
     return body
@@ -182,8 +200,13 @@ def _bone_tracks(clip: Clip, joints: list[int], above: list[int], losses: Losses
             track = keyed.get(("rotation", j))
             if track is not None:
                 left = rest[parent] if parent >= 0 else one
-                values = quaternion.multiply(quaternion.multiply(left, np.asarray(track.values, np.float64)), quaternion.conjugate(rest[j]))
-                tracks.append(Track(i, "rotation", track.times, values.astype(np.float32), track.interpolation))
+                values = quaternion.multiply(
+                    quaternion.multiply(left, np.asarray(track.values, np.float64)),
+                    quaternion.conjugate(rest[j]),
+                )
+                tracks.append(
+                    Track(i, "rotation", track.times, values.astype(np.float32), track.interpolation)
+                )
             track = keyed.get(("translation", j))
             if track is not None and bone_above < 0:
                 tracks.append(_carried(track, i, skeleton, parent))
@@ -194,12 +217,21 @@ def _bone_tracks(clip: Clip, joints: list[int], above: list[int], losses: Losses
     for path, word in (("translation", "moves"), ("scale", "sizes")):
         if moved[path]:
             some = ", ".join(skeleton.names[j] for j in sorted(moved[path])[:3])
-            losses.add(place, f"VRMA only turns bones and moves the hips: {word} of {len(moved[path])} bones are left out ({some}, ...)")
-    others = {t.target for t in clip.tracks if t.path != "morph" and t.target not in passed and _changes(t, skeleton)}
+            losses.add(
+                place,
+                f"VRMA only turns bones and moves the hips: {word} of {len(moved[path])} bones are left out ({some}, ...)",
+            )
+    others = {
+        t.target
+        for t in clip.tracks
+        if t.path != "morph" and t.target not in passed and _changes(t, skeleton)
+    }
     others -= {j for bone, j in skeleton.humanoid.items() if bone in _EYES}
     if others:
         some = ", ".join(skeleton.names[j] for j in sorted(others)[:3])
-        losses.add(place, f"{len(others)} moving joints are no bones of a body, and are left out ({some}, ...)")
+        losses.add(
+            place, f"{len(others)} moving joints are no bones of a body, and are left out ({some}, ...)"
+        )
     return tracks
 
 
@@ -209,7 +241,9 @@ def _changes(track: Track, skeleton: Skeleton) -> bool:
     off = np.abs(values - rest)
     if track.path == "rotation":
         off = np.minimum(off, np.abs(values + rest))
-    size = float(np.linalg.norm(skeleton.rest.translation[track.target])) if track.path == "translation" else 1.0
+    size = (
+        float(np.linalg.norm(skeleton.rest.translation[track.target])) if track.path == "translation" else 1.0
+    )
     return bool(off.max(initial=0.0) > MOVED * max(size, 1e-6))
 
 
@@ -228,12 +262,25 @@ def _carried(track: Track, to: int, skeleton: Skeleton, parent: int) -> Track:
 
 
 def _sampled(
-    clip: Clip, i: int, joint: int, above: int, chain: list[int], rest: Array, keyed: dict[tuple[str, int], Track]
+    clip: Clip,
+    i: int,
+    joint: int,
+    above: int,
+    chain: list[int],
+    rest: Array,
+    keyed: dict[tuple[str, int], Track],
 ) -> list[Track]:
     """Tracks of a bone over joints that move between it and the bone above it."""
     skeleton = clip.skeleton
-    times = np.unique(np.concatenate([t.times for (path, a), t in keyed.items() if path != "morph" and a in (joint, *chain)]))
-    if any(t.interpolation != "linear" for (path, a), t in keyed.items() if a in (joint, *chain)) or above < 0:
+    times = np.unique(
+        np.concatenate(
+            [t.times for (path, a), t in keyed.items() if path != "morph" and a in (joint, *chain)]
+        )
+    )
+    if (
+        any(t.interpolation != "linear" for (path, a), t in keyed.items() if a in (joint, *chain))
+        or above < 0
+    ):
         grid = np.arange(int(clip.duration * RATE) + 1, dtype=np.float64) / RATE
         times = np.unique(np.concatenate([times, grid[grid <= clip.duration]]).astype(np.float32))
     pose = clip.sample(times.astype(np.float64))
@@ -258,7 +305,9 @@ def _face(character: Character, clip: Clip, found: dict[str, int], losses: Losse
         mine += gaze_curves(character, clip, found)
     gone = [c.name for c in mine if c.name[len(EXPRESSION) :] in _GAZES]
     if gone:
-        losses.add(f"clip {clip.name!r}", f"VRMA says where eyes look by the gaze alone: {', '.join(gone)} left out")
+        losses.add(
+            f"clip {clip.name!r}", f"VRMA says where eyes look by the gaze alone: {', '.join(gone)} left out"
+        )
     return [c for c in mine if c.name not in gone]
 
 
@@ -268,7 +317,9 @@ def _face_tracks(body: VrmaBody, curves: list[Curve]) -> list[Track]:
         if curve.name.startswith(EXPRESSION):
             values = np.zeros((len(curve.times), 3), np.float32)
             values[:, 0] = np.clip(curve.values, 0.0, 1.0)
-            tracks.append(Track(body.expressions[curve.name[len(EXPRESSION) :]], "translation", curve.times, values))
+            tracks.append(
+                Track(body.expressions[curve.name[len(EXPRESSION) :]], "translation", curve.times, values)
+            )
     if looks and body.look is not None:
         times = np.unique(np.concatenate([c.times for c in looks.values()]))
         yaw, pitch = (looks[n].sample(times) if n in looks else np.zeros(len(times)) for n in LOOK)
