@@ -117,8 +117,12 @@ def test_markers_that_are_no_body_are_a_joint_each(tmp_path: Path, suffix: str) 
 
 @pytest.mark.parametrize(
     ("name", "data", "says"),
-    [("cache.abc", b"Ogawa\xff", "Alembic"), ("x.blend", b"BLENDER-v300", "docs/blender.md"), ("a.ma", b"//Maya ASCII 2020", "FBX")],
-)  # fmt: skip
+    [
+        ("cache.abc", b"Ogawa\xff", "Alembic"),
+        ("x.blend", b"BLENDER-v300", "docs/blender.md"),
+        ("a.ma", b"//Maya ASCII 2020", "FBX"),
+    ],
+)
 def test_files_of_other_programs_say_what_to_do(tmp_path: Path, name: str, data: bytes, says: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(FormatError, match=says):

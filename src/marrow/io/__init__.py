@@ -48,6 +48,7 @@ def load(
     calibration: str = "drop",
     motion: str | None = None,
     up: str | None = None,
+    scene: str | int | None = None,
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
@@ -71,12 +72,13 @@ def load(
     - `motion` says what bare numbers are where they do not tell: `"coco"`, `"h36m"`, `"mediapipe"`, `"body25"`,
       `"smpl-joints"`, `"humanml3d"`, `"smpl"`, ...; `"markers"`: every point is a joint of its own
     - `up="z"` says which axis is up in the file, and rights it: for BVH and others that do not say it
+    - `scene`: which of several scenes of a glTF file, by its name or number; None: the one that the file says
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    options = LoadOptions(scale, influences, rate, allow_outside, motion, up)
+    options = LoadOptions(scale, influences, rate, allow_outside, motion, up, scene)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
     _validate.one_of("load", "calibration", calibration, ("drop", "keep"))
     if units is not None:
@@ -102,9 +104,9 @@ def load(
 
 @told_at_the_call
 def save(character: Character | Clip, path: PathLike, **options: Any) -> None:
-    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.fbx`, `.vrm`, `.usda`, `.usdc`, `.usdz`, `.marrow`,
-    `.bvh` and `.vrma` (motion only; a clip alone may be given), `.obj` and `.ply` (the surface in one pose, or one file a frame), `.xml` (MJCF); of a robot
-    `.csv` and `.npz` (joint angles).
+    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.fbx`, `.vrm`, `.usda`, `.usdc`, `.usdz`,
+    `.marrow`, `.bvh` and `.vrma` (motion only; a clip alone may be given), `.obj` and `.ply` (the surface in one pose, or
+    one file a frame), `.xml` (MJCF); of a robot `.csv` and `.npz` (joint angles).
 
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
     own.

@@ -155,7 +155,7 @@ FOUND_IN_FOLDERS = frozenset(s for form in FORMATS for s in form.suffixes) - {
 
 _FOREIGN = (
     (b"Ogawa", ".abc", "an Alembic file, which marrow does not read", "export it as USD or FBX (geometry caches are read)"),
-    (b"BLENDER", ".blend", "a Blender file, which Blender alone reads", "export it as .glb, or use the add-on (docs/blender.md)"),
+    (b"BLENDER", ".blend", "a Blender file, which Blender alone reads", "save a .glb, or use the add-on (docs/blender.md)"),
     (b"//Maya ASCII", ".ma", "a Maya scene, which Maya alone reads", "export it as FBX or USD"),
 )  # fmt: skip
 """What people try: how such a file begins, its suffix, what it is, and the way out."""

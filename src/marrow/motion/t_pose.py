@@ -20,7 +20,8 @@ _STRAIGHT = tuple(
     (f"{side}{a}", f"{side}{b}", way)
     for side, out in (("left", _LEFT), ("right", _RIGHT))
     for a, b, way in (
-        ("UpperArm", "LowerArm", out), ("LowerArm", "Hand", out), ("UpperLeg", "LowerLeg", _DOWN), ("LowerLeg", "Foot", _DOWN),
+        ("UpperArm", "LowerArm", out), ("LowerArm", "Hand", out),
+        ("UpperLeg", "LowerLeg", _DOWN), ("LowerLeg", "Foot", _DOWN),
     )
 )  # fmt: skip
 

@@ -43,7 +43,7 @@ def expression_curves(character: Character, clip: Clip, losses: Losses) -> list[
     tracks = [t for t in clip.tracks if t.path == "morph" and t.target in moved]
     times = np.unique(np.concatenate([t.times for t in tracks]))
     wanted = np.asarray(clip.sample(times.astype(np.float64)).morphs, np.float64)
-    matrix = np.array([c for c in columns.values()]).reshape(len(columns), len(names))
+    matrix = np.array(list(columns.values())).reshape(len(columns), len(names))
     strength = _strengths(matrix, wanted)
     off = float(np.abs(np.clip(strength @ matrix, 0, 1) - wanted)[:, moved].max(initial=0.0))
     if off > SEEN:

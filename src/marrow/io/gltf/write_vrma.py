@@ -1,8 +1,8 @@
-"""Motion as VRMA (`VRMC_vrm_animation` 1.0): the bones of a body in a T-pose without rotations, what they turn by, the strength
-of expressions and the gaze. Any VRM avatar plays it.
+"""Motion as VRMA (`VRMC_vrm_animation` 1.0): the bones of a body in a T-pose without rotations, what they turn by, the
+strength of expressions and the gaze. Any VRM avatar plays it.
 
-Bones are hung on each other, without the joints between them. Where nothing between two bones moves, every key stays a key: its
-rotation is seen from the T-pose. Elsewhere the motion is sampled.
+Bones are hung on each other, without the joints between them. Where nothing between two bones moves, every key stays a key:
+its rotation is seen from the T-pose. Elsewhere the motion is sampled.
 """
 
 from __future__ import annotations

@@ -20,7 +20,9 @@ from marrow.errors import FormatError, UnknownNameError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.io.finite_check import check_finite_data
 from marrow.io.gltf.builder import GltfBuilder
+from marrow.io.gltf.cameras import LIGHTS
 from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
+from marrow.io.gltf.kept_extensions import write_kept
 from marrow.io.gltf.plain import NOTED_DEPTH, check_depth
 from marrow.io.gltf.variants import VARIANTS
 from marrow.io.gltf.write_check import note_what_is_read_otherwise
@@ -164,21 +166,25 @@ def _document(
     if character.variants:
         names = [{"name": name} for name in character.variants]
         whole[builder.extension(VARIANTS)] = {"variants": names}
+    if builder.lights:
+        whole[LIGHTS] = {"lights": builder.lights}
     if method == "draco":
         from marrow.io.gltf.write_draco import pack_meshes
 
         pack_meshes(builder)
-    elif method is not None and "meshopt" in method:
+    definition = scene.definition()
+    write_kept(builder, character, (*scene.places, *scene.level_places), document, definition, images)
+    if method is not None and "meshopt" in method:
         from marrow.io.gltf.compression import compress as packed
 
         document["buffers"] = packed(builder)
     if whole:
-        document["extensions"] = whole
-    document |= {"scene": 0, "scenes": [scene.definition()]} | builder.objects
+        document["extensions"] = document.get("extensions", {}) | whole
+    document |= {"scene": 0, "scenes": [definition]} | builder.objects
     if character.vrm or character.extras or character.constraints:
         text = _encode(document, builder.path)
         note_what_is_read_otherwise(text, character, (*scene.places, *scene.level_places), scene.notes)
-        document["scenes"] = [scene.definition()]
+        document["scenes"] = [definition | {"extras": scene.definition()["extras"]}]
     used = builder.extensions_used | set(_extensions_in(document))
     if used:
         document["extensionsUsed"] = sorted(used)

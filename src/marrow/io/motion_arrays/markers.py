@@ -46,8 +46,8 @@ def marker_character(
     report.add(
         "info",
         "markers",
-        f"{len(kept)} markers, {frames:g} frames a second ({'as said' if said else 'assumed'}), a unit is {unit or 0.001:g} m "
-        f"({'as the file says' if unit else 'assumed'})",
+        f"{len(kept)} markers, {frames:g} frames a second ({'as said' if said else 'assumed'}), "
+        f"a unit is {unit or 0.001:g} m ({'as the file says' if unit else 'assumed'})",
     )
     # Tables of text have Y up by custom, C3D files Z.
     axis = up or ("z" if path.suffix.lower() == ".c3d" else "y")
