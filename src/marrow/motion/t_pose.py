@@ -70,7 +70,7 @@ def t_posed(skeleton: Skeleton) -> Skeleton:
     count = len(joints)
     rest = Pose(
         translation.astype(np.float32),
-        np.tile(np.float32([0, 0, 0, 1]), (count, 1)),
+        np.tile(np.array([0, 0, 0, 1], np.float32), (count, 1)),
         np.ones((count, 3), np.float32),
         np.zeros(0, np.float32),
     )

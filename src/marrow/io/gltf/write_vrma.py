@@ -131,7 +131,7 @@ def _body(character: Character, clips: list[Clip], found: dict[str, int], losses
     offset = look.get("offsetFromHeadBone") if isinstance(look, dict) else None
     rest = Pose(
         translation,
-        np.tile(np.float32([0, 0, 0, 1]), (len(names), 1)),
+        np.tile(np.array([0, 0, 0, 1], np.float32), (len(names), 1)),
         np.ones((len(names), 3), np.float32),
         np.zeros(0, np.float32),
     )
@@ -156,7 +156,7 @@ def _body(character: Character, clips: list[Clip], found: dict[str, int], losses
             Clip(
                 clip.name,
                 made,
-                tuple(tracks),
+                tuple(tracks),  # type: ignore[arg-type]
                 duration=clip.duration,
                 events=clip.events,
                 curves=tuple(others),
@@ -182,7 +182,7 @@ def _turned(skeleton: Skeleton, rotation: Array) -> Array:
 
 def _bone_tracks(clip: Clip, joints: list[int], above: list[int], losses: Losses) -> list[Track]:
     skeleton, place = clip.skeleton, f"clip {clip.name!r}"
-    keyed = {(t.path, t.target): t for t in clip.tracks}
+    keyed: dict[tuple[str, int], Track] = {(t.path, t.target): t for t in clip.tracks}
     rest = _turned(skeleton, np.asarray(skeleton.rest.rotation, np.float64))
     one = np.array([0.0, 0.0, 0.0, 1.0])
     moved: dict[str, set[int]] = {"translation": set(), "scale": set()}

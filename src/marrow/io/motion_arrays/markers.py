@@ -35,7 +35,8 @@ def marker_character(
     places = np.asarray(values[..., :3], np.float64)
     if places.shape[1] > MOST:
         raise FormatError(f"has {places.shape[1]} points, more than {MOST}", path=path)
-    kept, points = filled(names, places, np.isfinite(places).all(-1).astype(np.float64), path, report)
+    seen = np.asarray(np.isfinite(places).all(-1), np.float64)
+    kept, points = filled(names, places, seen, path, report)
     if not kept:
         raise FormatError("none of its points is ever seen", path=path)
     said = table.rate or rate
