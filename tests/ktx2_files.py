@@ -45,7 +45,8 @@ def random_astc(size: tuple[int, int], srgb: bool) -> bytes:
 
 
 CODES = (
-    (4, 0x1), (6, 0x35), (5, 0x1D), (5, 0x3), (5, 0x13), (5, 0xB), (5, 0x1B), (5, 0x7), (5, 0x17), (5, 0xF), (3, 0x2), (2, 0x0),
+    (4, 0x1), (6, 0x35), (5, 0x1D), (5, 0x3), (5, 0x13), (5, 0xB), (5, 0x1B), (5, 0x7), (5, 0x17), (5, 0xF), (3, 0x2),
+    (2, 0x0),
     (3, 0x6), (5, 0x1F), (5, 0xD), (7, 0x5), (6, 0x15), (6, 0x25), (4, 0x9),
 )  # fmt: skip
 HINTS = (15, 15, 15, 15, 15, 15, 15, 15, 0, 23, 17, 17, 17, 23, 23, 23, 23, 23, 15)
@@ -120,10 +121,11 @@ def even(count: int) -> list[int]:
 
 
 def random_etc1s(width: int, height: int, seed: int = 0, *, alpha: bool = False):
-    """A file of ETC1S with random palettes and blocks, written with every way the format has: predictions, runs, history; and the
+    """A file of ETC1S with random palettes and blocks, written with every way the format has: predictions, runs,
+    history; and the
     pixels it must have, each block its colours and pattern."""
     rng = random.Random(seed)
-    endpoints = [tuple(rng.randrange(32) for _ in range(3)) + (rng.randrange(8),) for _ in range(37)]
+    endpoints = [(*(rng.randrange(32) for _ in range(3)), rng.randrange(8)) for _ in range(37)]
     selectors = [tuple(rng.randrange(256) for _ in range(4)) for _ in range(29)]
     first = Bits()
     colors = [first.table(even(32)) for _ in range(3)]

@@ -1,7 +1,9 @@
 """KTX2 textures against decoders that are not ours: `python tools/check_textures.py [FILE.ktx2 ...]`.
 
-Random blocks (and the files named) are decoded by marrow and by others, pixel for pixel: Basis Universal by three.js's transcoder in Node,
-ASTC by Arm's encoder, ETC2 and BC by texture2ddecoder (`pip install astc-encoder-py texture2ddecoder zstandard`). Prints the hash of each
+Random blocks (and the files named) are decoded by marrow and by others, pixel for pixel: Basis Universal by three.js's
+transcoder in Node,
+ASTC by Arm's encoder, ETC2 and BC by texture2ddecoder (`pip install astc-encoder-py texture2ddecoder zstandard`).
+Prints the hash of each
 picture, which the tests hold marrow to.
 """
 

@@ -1,4 +1,5 @@
-"""KTX2: pixels that independent decoders gave (`tools/check_textures.py`), and files that are damaged, cut short or made to exhaust."""
+"""KTX2: pixels that independent decoders gave (`tools/check_textures.py`), and files that are damaged, cut short or
+made to exhaust."""
 
 from __future__ import annotations
 
@@ -129,7 +130,7 @@ def test_zstandard_is_read_or_told():
     assert decode_ktx2(file).tobytes() == texels
     # A frame that promises 2**60 bytes, and one with a window of as many.
     for head in (struct.pack("<IBQ", 0xFD2FB528, 0xE0, 1 << 60), struct.pack("<IBB", 0xFD2FB528, 0, 0xFF)):
-        with pytest.raises(Undecodable, match="damaged|cut short"):
+        with pytest.raises(Undecodable, match=r"damaged|cut short"):
             decode_ktx2(made.ktx2(37, 4, 4, [head + packed[13:40]], scheme=2))
 
 

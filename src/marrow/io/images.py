@@ -62,7 +62,8 @@ def as_png(data: bytes) -> bytes:
 
 
 def for_browsers(data: bytes, said: str, *, small: bool = False) -> tuple[str, bytes]:
-    """The type and the bytes of a picture that browsers show: itself, or PNG; with `small` lossless WebP, which takes longer.
+    """The type and the bytes of a picture that browsers show: itself, or PNG; with `small` lossless WebP, which takes
+    longer.
     What cannot be decoded is `Undecodable`."""
     kind = media_type(data, said)
     if kind in BROWSER_TYPES or not data:

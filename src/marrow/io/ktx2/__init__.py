@@ -1,4 +1,5 @@
-"""KTX2 textures to pixels: Basis Universal (ETC1S and UASTC), BC1 to BC7, ETC2, ASTC and plain texels, with Zstandard or zlib
+"""KTX2 textures to pixels: Basis Universal (ETC1S and UASTC), BC1 to BC7, ETC2, ASTC and plain texels, with Zstandard
+or zlib
 around them.
 
 Files are bounded before anything is unpacked: what a level holds follows from its size, and no more than that is taken.

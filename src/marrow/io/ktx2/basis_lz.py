@@ -1,4 +1,5 @@
-"""ETC1S textures of Basis Universal: palettes of colours and patterns for the whole file, and slices of indices into them."""
+"""ETC1S textures of Basis Universal: palettes of colours and patterns for the whole file, and slices of indices into
+them."""
 
 from __future__ import annotations
 

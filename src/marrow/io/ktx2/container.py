@@ -25,7 +25,8 @@ _WINDOW = 1 << 27
 
 @dataclass(frozen=True, slots=True)
 class Ktx2:
-    """A KTX2 file with one picture: `format` is Vulkan's number, `model` the colour model, `channels` what its samples are, `srgb` whether
+    """A KTX2 file with one picture: `format` is Vulkan's number, `model` the colour model, `channels` what its samples
+    are, `srgb` whether
     the numbers are sRGB's; `levels` the place and length of each mip level in `data`, the largest first."""
 
     data: bytes
@@ -113,7 +114,8 @@ def unpacked(file: Ktx2, level: int, wanted: int) -> bytes:
 
 
 def zstandard_reader(file: Ktx2) -> Callable[[bytes, int], bytes]:
-    """What takes so many bytes of Zstandard data apart: Python's own from 3.14 on, or the package `zstandard`; `Undecodable` where a file
+    """What takes so many bytes of Zstandard data apart: Python's own from 3.14 on, or the package `zstandard`;
+    `Undecodable` where a file
     needs it and there is none."""
     if file.scheme != _ZSTD:
         return lambda packed, wanted: packed

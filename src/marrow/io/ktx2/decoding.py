@@ -67,7 +67,8 @@ _REMEDY = "decode it before, or keep a PNG beside it"
 
 
 def decode_ktx2(data: bytes, max_side: int = 1 << 14) -> Array:
-    """The largest level of a KTX2 image that is not larger than `max_side`, `(H, W, 4)` uint8. What cannot be decoded is `Undecodable`."""
+    """The largest level of a KTX2 image that is not larger than `max_side`, `(H, W, 4)` uint8. What cannot be decoded
+    is `Undecodable`."""
     file = read_container(data)
     level = file.level_within(max_side)
     width, height = file.size(level)
@@ -131,7 +132,8 @@ def _plain(file: Ktx2, level: int, width: int, height: int) -> Array:
 
 
 def _octets(values: Array, layout: str) -> Array:
-    """Channels in any order, as numbers of 8 or 16 bits or as floats from 0 to 1, as RGBA. Without red, green or blue it is 0."""
+    """Channels in any order, as numbers of 8 or 16 bits or as floats from 0 to 1, as RGBA. Without red, green or blue
+    it is 0."""
     if values.dtype == np.uint16:
         values = (values.astype(np.uint32) * 255 + 32767) // 65535
     elif values.dtype.kind == "f":

@@ -1,4 +1,5 @@
-"""ASTC blocks of any size, low dynamic range, and the 4 x 4 blocks of UASTC (Basis Universal), which are ASTC in another order.
+"""ASTC blocks of any size, low dynamic range, and the 4 x 4 blocks of UASTC (Basis Universal), which are ASTC in
+another order.
 
 Written after the Khronos Data Format Specification, chapter 23. A block that the format does not allow is magenta.
 """
@@ -15,7 +16,8 @@ __all__ = ["AstcTables", "AstcWork", "astc_blocks", "uastc_blocks"]
 
 
 class AstcTables(NamedTuple):
-    """`ranges`: bits, trits and quints of a number of each range; `colors` and `weights`: what it stands for; `trits` and `quints`: those in
+    """`ranges`: bits, trits and quints of a number of each range; `colors` and `weights`: what it stands for; `trits`
+    and `quints`: those in
     a packed group."""
 
     ranges: i8[21, 3]
@@ -26,7 +28,8 @@ class AstcTables(NamedTuple):
 
 
 class AstcWork(NamedTuple):
-    """Room for one block: `numbers` of its weights, `values` and `ends` of its colours (low, then high), `kinds` of its partitions."""
+    """Room for one block: `numbers` of its weights, `values` and `ends` of its colours (low, then high), `kinds` of its
+    partitions."""
 
     numbers: Out[i8[128]]
     values: Out[i8[64]]
@@ -229,7 +232,8 @@ def filled(pixels, y0, x0, height, width, r, g, b, a):
 
 
 def grid_of(mode):
-    """Width and height of the grid of weights, their range (-1: there is no such mode), and whether there are two of them."""
+    """Width and height of the grid of weights, their range (-1: there is no such mode), and whether there are two of
+    them."""
     precise, planes = (mode >> 9) & 1, ((mode >> 10) & 1) + 1
     a, b = (mode >> 5) & 3, (mode >> 7) & 3
     width, height = 0, 0
@@ -374,7 +378,8 @@ def astc_blocks(
     srgb: int,
     pixels: Out[u1[H, W, 4]],
 ) -> int:
-    """Blocks of `height` times `width` texels, row by row, into a picture of whole blocks. Returns how many the format does not
+    """Blocks of `height` times `width` texels, row by row, into a picture of whole blocks. Returns how many the format
+    does not
     allow."""
     wrong = 0
     at = 0
@@ -485,7 +490,8 @@ def uastc_blocks(
     work: AstcWork,
     pixels: Out[u1[H, W, 4]],
 ) -> int:
-    """Blocks of UASTC, row by row, into a picture of whole blocks. Returns how many the format does not allow. `modes`: what each
+    """Blocks of UASTC, row by row, into a picture of whole blocks. Returns how many the format does not allow. `modes`:
+    what each
     mode has, and in its last row the mode that seven bits say; `seeds` of the partitions, 65,535 where there is none."""
     wrong = 0
     at = 0

@@ -1,6 +1,7 @@
 """BasisLZ: the Huffman-coded palettes and slices of ETC1S textures (Basis Universal).
 
-A Huffman table is 65,536 numbers: whatever the next 16 bits are, the symbol and the length of its code in the low five bits. Where
+A Huffman table is 65,536 numbers: whatever the next 16 bits are, the symbol and the length of its code in the low five
+bits. Where
 the data ends, zeros follow; who calls looks at how far was read.
 """
 
@@ -86,7 +87,8 @@ def etc1s_slice(
     endpoints: Out[i4[Y, X]],
     selectors: Out[i4[Y, X]],
 ) -> tuple[int, int]:
-    """Which colours and which pattern each block has. `tables`: predictions, steps between endpoints, selectors, runs. `history` is
+    """Which colours and which pattern each block has. `tables`: predictions, steps between endpoints, selectors, runs.
+    `history` is
     room for the patterns used last. Returns 0, or what is wrong with it, and where the data ended."""
     at = 0
     width, height = len(endpoints[0]), len(endpoints)

@@ -138,7 +138,8 @@ def channel(data, at, eac, fine, y0, x0, c, pixels):
 def etc2_blocks(
     data: u1[ANY], kind: int, levels: i8[8, 2], distances: i8[8], eac: i8[16, 8], pixels: Out[u1[H, W, 4]]
 ) -> None:
-    """Blocks row by row into a picture of whole blocks; `kind` is one of those above. `levels`, `distances` and `eac` are the tables
+    """Blocks row by row into a picture of whole blocks; `kind` is one of those above. `levels`, `distances` and `eac`
+    are the tables
     of the format."""
     at = 0
     for y in range(len(pixels) // 4):
@@ -147,7 +148,7 @@ def etc2_blocks(
                 colors(data, at + 8, False, levels, distances, 4 * y, 4 * x, pixels)
                 channel(data, at, eac, False, 4 * y, 4 * x, 3, pixels)
                 at += 16
-            elif kind == RED or kind == RED_GREEN:
+            elif kind >= RED:
                 channel(data, at, eac, True, 4 * y, 4 * x, 0, pixels)
                 at += 8
                 if kind == RED_GREEN:
