@@ -14,7 +14,8 @@ __all__ = ["page_images"]
 def page_images(images: Sequence[Image], size: int | None) -> tuple[list[tuple[str, bytes]], list[str]]:
     """The type and the bytes of each, no side longer than `size` pixels; and lines about what was changed or left
     out."""
-    found, notes = [], []
+    found: list[tuple[str, bytes]] = []
+    notes: list[str] = []
     for k, image in enumerate(images):
         kind, data = image.media_type, image.data
         if kind not in BROWSER_TYPES:
