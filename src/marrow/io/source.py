@@ -27,6 +27,7 @@ MOTIONS = (
     "h36m",
     "mediapipe",
     "body25",
+    "markers",
 )
 """What bare numbers may be, as `motion=` calls it."""
 UPS = tuple(sign + axis for axis in "yzx" for sign in ("", "+", "-"))

@@ -27,7 +27,14 @@ from marrow.io.gltf.schema import NOTHING, CameraDef, Extensions, Index
 from marrow.model import JointCamera, JointLight
 from marrow.model.joint_camera import resized
 
-__all__ = ["LIGHTS", "Placed", "camera_definition", "light_definition", "read_cameras", "read_lights"]
+__all__ = [
+    "LIGHTS",
+    "CamerasAndLights",
+    "camera_definition",
+    "light_definition",
+    "read_cameras",
+    "read_lights",
+]
 
 LIGHTS = "KHR_lights_punctual"
 FAR = 10_000.0
@@ -62,7 +69,7 @@ class _LightOf(Struct, gc=False):
 
 
 @dataclass(slots=True)
-class Placed:
+class CamerasAndLights:
     """The cameras and lights of a file, and which number each of glTF's has: `of_camera[2]` are the names of those that
     show camera 2 of the file."""
 
@@ -72,7 +79,7 @@ class Placed:
     of_light: dict[int, list[str]] = field(default_factory=dict)
 
 
-def read_cameras(ctx: Context, tree: Tree, out: Placed) -> None:
+def read_cameras(ctx: Context, tree: Tree, out: CamerasAndLights) -> None:
     """The cameras that nodes of the scene carry, in the order of the file's."""
     found: list[tuple[int, int]] = []
     for n in tree.notes:
@@ -116,7 +123,7 @@ def _camera_fields(d: CameraDef, dropped: Callable[[str], None]) -> dict[str, An
     return None
 
 
-def read_lights(ctx: Context, tree: Tree, out: Placed) -> None:
+def read_lights(ctx: Context, tree: Tree, out: CamerasAndLights) -> None:
     """The lights that nodes of the scene carry, in the order of the file's."""
     if LIGHTS not in (ctx.document.extensions or {}):
         return
