@@ -147,6 +147,14 @@ def plants(place: np.ndarray, seconds: float, size: float) -> list[tuple[int, in
     return [(a, b) for a, b in runs if (b - a) * seconds >= 0.15]
 
 
+def touching(skin: np.ndarray, joint: np.ndarray, t: int, size: float) -> np.ndarray:
+    """Where the skin is over time, `(T, 3)`, that is under a joint in frame `t`: the mean of the six vertices nearest to it
+    over the ground, of those that are the lowest then but for 3 cm."""
+    low = skin[t, :, 1] < skin[t, :, 1].min() + 0.03 * size
+    near = np.linalg.norm((skin[t] - joint[t])[:, [0, 2]], axis=1)
+    return skin[:, np.argsort(np.where(low, near, np.inf))[:6]].mean(axis=1)
+
+
 def measure(
     source: mw.Character, clip: mw.Clip, target: mw.Character, *, whole: bool = True
 ) -> dict[str, float | str]:
@@ -197,7 +205,6 @@ def measure(
             row[name], row[f"{name} median"] = float(np.percentile(found, 95)), float(np.median(found))
     row["bones"] = float(max(bones))
     sinks, drifts = [], [0.0]
-    rest = target.skeleton.rest_model[None]
     for side in SIDES:
         foot_s, foot_t = tool.map[f"{side}_leg"].source[2], tool.map[f"{side}_leg"].target[2]
         parts = foot_skin(target, set(target.skeleton.descendants(foot_t).tolist()))
@@ -208,15 +215,11 @@ def measure(
         toes = f"{side}_toes"
         ball_s = tool.map[toes].source[0] if toes in tool.map else None
         spot = tool.map[toes].target[0] if toes in tool.map else None
-        still = skinned(rest, parts)[0]
-        sole = still[:, 1] < still[:, 1].min() + 0.03 * size
         for joint, under in ((foot_s, foot_t), (ball_s, spot)):
             if joint is None or under is None:
                 continue
-            near = np.linalg.norm((still - rest[0, under, :, 3])[:, [0, 2]], axis=1)
-            near = np.where(sole, near, np.inf)
-            patch = skin[:, np.argsort(near)[:6]].mean(axis=1)
             for a, b in plants(was[:, joint], 1 / rate, size):
+                patch = touching(skin, now[:, under], (a + b) // 2, size)
                 own, theirs = (
                     p[a:b][:, [0, 2]] - p[a:b][:, [0, 2]].mean(axis=0) for p in (patch, was[:, joint])
                 )

@@ -36,9 +36,10 @@ from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
-from marrow.motion.rolling_feet import rolled
+from marrow.motion.feet_on_skin import on_skin
 from marrow.motion.skin_points import skin_of
 from marrow.motion.soles import Soles
+from marrow.motion.standing_feet import settle_feet
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -153,7 +154,9 @@ def plant_feet(
     mine = feet_points(skeleton, model, chains, tool.feet_t)
     hips, loops = chains["hips"][0], repeats(mine, theirs)
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
-    tilted = tilt_feet(tool, body, model, seconds, share=weights.feet, loops=loops)
+    planted = planted_frames(on_moving_ground(theirs, times), times)
+    settled = settle_feet(tool, body, model, planted, seconds, share=weights.feet, loops=loops)
+    tilted = settled + tilt_feet(tool, body, model, seconds, share=weights.feet, loops=loops)
     if tilted:
         tracks |= {(j, 1): body.rotation[:, j] for j in tilted}
         mine = feet_points(skeleton, model, chains, tool.feet_t)
@@ -161,7 +164,7 @@ def plant_feet(
         BentLimb(skeleton, chains[f"{side}_leg"][:3], body, model, tool.rest_t.frame[:, 2])
         for side in ("left", "right")
     ]
-    theirs, mine = on_one_ground(theirs, rolled(tool, mine, model), times)
+    theirs, mine = on_one_ground(theirs, on_skin(tool, mine, model), times)
     carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
     rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)
     skin, trunk, height = skin_of(tool), np.full(T, np.inf), np.full(T, np.inf)

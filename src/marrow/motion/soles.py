@@ -34,6 +34,9 @@ BALL, FLAT = 0.7, 0.1
 """The ball of a foot without toes is so far from the ankle to the end of its skin; none is nearer than this, in legs."""
 MODELLED = 0.005
 """Skin that is under the ground at rest may be so again, down to this (metres, for a person's leg)."""
+PATCH = (0.03, 0.04)
+"""The skin under a point of a foot: no higher over the lowest than this, and about so far around (metres, for a person's
+leg)."""
 UP = np.array([0.0, 1.0, 0.0])
 ALL = slice(None)
 
@@ -46,6 +49,8 @@ class SoleSkin:
     joints: Array
     carried: Array
     ground: Array
+    patches: Array
+    """The mean of the skin under heel and ball, `(4 Q, 2)` as `carried`."""
 
     @cached_property
     def single(self) -> tuple[Array, Array]:
@@ -72,8 +77,14 @@ class SoleSkin:
 
     def places(self, model: Array, some: Array | slice = ALL) -> Array:
         """Where the vertices are, or some of them, `(T, P, 3)`."""
+        return self._at(model, self.carried[:, some])
+
+    def stood_on(self, model: Array) -> Array:
+        """Where the skin under heel and ball is, `(T, 2, 3)`."""
+        return self._at(model, self.patches)
+
+    def _at(self, model: Array, carried: Array) -> Array:
         rows = model[:, self.joints].astype(np.float64)
-        carried = self.carried[:, some]
         return np.stack(
             [tall_product(rows[:, :, k].reshape(len(model), -1), carried) for k in range(3)], axis=-1
         )
@@ -172,7 +183,7 @@ def _sole(
     across = stance.frame[:, 0]
     below = character.skeleton.descendants(toes[0]) if toes else np.zeros(0, np.intp)
     picked: set[int] = set()
-    ground = np.zeros(carried.shape[1])
+    ground, patches = np.zeros(carried.shape[1]), np.zeros((len(carried), 2))
     for bend in BENDS if toes else (0,):
         model = rest.copy()
         model[..., 3] -= rest[foot, :, 3]
@@ -185,9 +196,23 @@ def _sole(
         at = np.stack([model[joints, k].reshape(-1) @ carried for k in range(3)], axis=-1)
         if not bend:
             ground = np.clip(at @ stance.frame[:, 1] + ankle, -MODELLED * size, 0.0)
+            patches = carried @ _patches(at @ stance.frame, model[toes[0], :, 3] @ stance.frame if toes else None, size)
         picked |= set(np.argmin(at @ stance.frame @ _downs(), axis=0).tolist())
     kept = np.array(sorted(picked))
-    return SoleSkin(joints, carried[:, kept], ground[kept])
+    return SoleSkin(joints, carried[:, kept], ground[kept], patches)
+
+
+def _patches(at: Array, ball: Array | None, size: float) -> Array:
+    """How much each vertex counts for what lies under heel and ball, `(P, 2)`; `at (P, 3)` are left, up and ahead of the
+    ankle, `ball (3,)` is the first joint of the toes (without one, where most feet have it)."""
+    sole = at[:, 1] < at[:, 1].min() + PATCH[0] * size
+    ahead = at[sole, 2].max() if ball is None else ball[2]
+    points = np.array([[0.0, 0.0], [0.0 if ball is None else ball[0], BALL * ahead if ball is None else ahead]])
+    far = np.linalg.norm(at[:, None, ::2] - points, axis=-1)
+    far = np.where(sole[:, None], far, np.inf)
+    wide = np.maximum(PATCH[1] * size, far.min(axis=0))
+    share = np.exp(-0.5 * (far / wide) ** 2)
+    return np.asarray(share / share.sum(axis=0))
 
 
 def _turned(model: Array, turn: Array) -> Array:
