@@ -26,10 +26,10 @@ from marrow.motion.contacts import (
     SLIDING,
     TOUCHING,
     FeetPoints,
-    carriers,
     feet_points,
     on_moving_ground,
     planted_frames,
+    standing_shares,
 )
 from marrow.motion.foot_pitch import tilt_feet
 from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
@@ -218,20 +218,22 @@ def asked(
     change, step = np.zeros((T, 2, 2)), np.zeros((T, 2))
     if T > 1:
         seconds = np.diff(times)
-        stands = carriers(theirs, planted_frames(theirs, times), times)
+        share = standing_shares(theirs, planted_frames(theirs, times), times)
         own, their = (np.diff(p.place[..., ::2], axis=0) for p in (mine, theirs))
         speed = np.sqrt((their * their).sum(axis=-1)) / seconds[:, None, None]
         # What touches the ground goes before what is only near it.
         near, down = (h[:-1] | h[1:] for h in (theirs.height < most * size for most in (LOW, TOUCHING)))
         order = np.where(down, speed, np.where(near, speed + 1e6, np.inf))
-        planted = stands >= 0
-        carrier = np.where(planted, stands, np.argmin(order, axis=-1))[..., None]
+        planted = share.any(axis=-1)
+        carrier = np.where(planted, np.argmax(share, axis=-1), np.argmin(order, axis=-1))[..., None]
         slow = planted | (
             np.take_along_axis(near, carrier, 2)[..., 0]
             & (np.take_along_axis(speed, carrier, 2)[..., 0] < SLIDING * size)
         )
+        stood = (share[..., None] * own).sum(axis=2)
         own, their = (np.take_along_axis(p, carrier[..., None], 2)[:, :, 0] for p in (own, their))
-        change[:-1] = np.where(slow[..., None], np.where(planted[..., None], 0.0, their) - own, 0.0) / length
+        moved = np.where(planted[..., None], -stood, np.where(slow[..., None], their - own, 0.0))
+        change[:-1] = moved / length
         step[:-1] = np.where(planted, STEP, np.where(slow, SLIDE, 0.0)) * (PER_SECOND / seconds.mean())
     height = theirs.height.min(axis=-1)
     near = ease((HIGH * size - height) / ((HIGH - LOW) * size))

@@ -53,7 +53,7 @@ from marrow.motion.tree import carried_by
 from marrow.motion.up_axis import stands_along_z
 from marrow.report import ReportBuilder
 
-__all__ = ["Fit", "moved_joints"]
+__all__ = ["RESTLESS", "Fit", "moved_joints"]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
@@ -61,6 +61,7 @@ MOST_TRANSFERS = 32
 """Ways to move other joints that are kept."""
 Z_TO_Y = np.array([-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
 """The turn that sets a world upright whose up is z."""
+RESTLESS = "{who} rests in no stance; the moment of its motion in which it stands the straightest is used"
 MUCH_BETTER = 0.5
 """A moment of motion takes the place of a rest pose that is twice as far from standing, or more."""
 
@@ -78,6 +79,8 @@ class Fit:
     _example: Clip | None
     _by_example: bool
     exact: bool
+    same_feet: bool
+    """Whether the feet of both reach as far, for their size."""
     _given_scale: float | None
     _units: float | None
     _found: dict[Any, tuple[dict[int, Driver], Transfer]]
@@ -131,11 +134,7 @@ class Fit:
                     f"{who} rests in a moment of motion; the pose its mesh was bound in is used",
                 )
             elif found.of == "motion":
-                self._lines.add(
-                    "info",
-                    "rest pose",
-                    f"{who} rests in no stance; the moment of its motion in which it stands the straightest is used",
-                )
+                self._lines.add("info", "rest pose", RESTLESS.format(who=who))
             elif not found.stance and not self.shared:
                 self._lines.add(
                     "warning",
@@ -178,7 +177,8 @@ class Fit:
         self._lines.add(
             "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
         )
-        if legs_alike and same_feet(self.feet_s, self.feet_t, ratio):
+        self.same_feet = same_feet(self.feet_s, self.feet_t, ratio)
+        if legs_alike and self.same_feet:
             # The same feet: what one rest pose says about its ankles holds for the other.
             if self.sure_of_ankles and not self._to.stance:
                 self.feet_t = feet_shape(self.target, theirs, self._to, self.feet_s.ankle * ratio)

@@ -34,9 +34,9 @@ BALL, FLAT = 0.7, 0.1
 """The ball of a foot without toes is so far from the ankle to the end of its skin; none is nearer than this, in legs."""
 MODELLED = 0.005
 """Skin that is under the ground at rest may be so again, down to this (metres, for a person's leg)."""
-PATCH = (0.03, 0.04)
-"""The skin under a point of a foot: no higher over the lowest than this, and about so far around (metres, for a person's
-leg)."""
+PATCH = (0.01, 0.04)
+"""Skin counts as under a point of a foot by a third where it is so much higher than the lowest; about so much lies around it
+(metres, for a person's leg)."""
 UP = np.array([0.0, 1.0, 0.0])
 ALL = slice(None)
 
@@ -205,13 +205,11 @@ def _sole(
 def _patches(at: Array, ball: Array | None, size: float) -> Array:
     """How much each vertex counts for what lies under heel and ball, `(P, 2)`; `at (P, 3)` are left, up and ahead of the
     ankle, `ball (3,)` is the first joint of the toes (without one, where most feet have it)."""
-    sole = at[:, 1] < at[:, 1].min() + PATCH[0] * size
-    ahead = at[sole, 2].max() if ball is None else ball[2]
-    points = np.array([[0.0, 0.0], [0.0 if ball is None else ball[0], BALL * ahead if ball is None else ahead]])
-    far = np.linalg.norm(at[:, None, ::2] - points, axis=-1)
-    far = np.where(sole[:, None], far, np.inf)
-    wide = np.maximum(PATCH[1] * size, far.min(axis=0))
-    share = np.exp(-0.5 * (far / wide) ** 2)
+    ahead = BALL * at[:, 2].max() if ball is None else ball[2]
+    points = np.array([[0.0, 0.0], [0.0 if ball is None else ball[0], ahead]])
+    far = np.linalg.norm(at[:, None, ::2] - points, axis=-1) / (PATCH[1] * size)
+    cost = 0.5 * far**2 + (at[:, 1:2] - at[:, 1].min()) / (PATCH[0] * size)
+    share = np.exp(cost.min(axis=0) - cost)
     return np.asarray(share / share.sum(axis=0))
 
 

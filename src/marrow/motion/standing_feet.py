@@ -1,8 +1,8 @@
-"""Feet that stand keep their turn: where heel and ball of the source are both planted, the target's foot lies flat and does
-not tremble, roll over its edge or twist on the spot by a few degrees.
+"""Feet that stand keep their turn: where heel and ball of the source are both planted, the target's foot lies as flat as it
+ever does then, and does not tremble, roll over its edge or twist on the spot by a few degrees.
 
 Motion capture knows where ankles are better than how feet turn, and a foot that is longer, wider or higher than the source's
-makes a larger slide of the same turn. What goes beyond the bands below is meant: somebody turns on the spot.
+makes a larger slide of the same turn (feet like the source's are left alone). What goes beyond the bands below is meant: somebody turns on the spot.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ __all__ = ["settle_feet"]
 
 Array = NDArray[Any]
 FLAT = np.radians([8.0, 12.0])
-"""A foot that stands is pitched and rolled by so much less, or not at all."""
-STILL = np.radians(3.0)
+"""A foot that stands is pitched and rolled by so much less, or as in its flattest moment."""
+STILL = np.radians(5.0)
 """It turns over the ground only beyond this, to each side of where it was."""
 FADE = 0.12
 """Seconds before and after, over which a foot comes to that turn and goes back to its own."""
@@ -41,7 +41,7 @@ def settle_feet(
     """Turns the feet of the target where both points of the source's stand, `planted (T, 2, 2)`, by `share` of it, in `body`
     and in its matrices `model (T, J, 3, 4)`, in place; frames are `seconds` apart. Returns the joints that turn."""
     turned: list[int] = []
-    if not share or len(model) < 2:
+    if not share or len(model) < 2 or tool.same_feet:
         return turned
     skeleton, chains, stance = tool.target, tool.chains("target"), tool._to
     for k, side in enumerate(("left", "right")):
@@ -117,17 +117,18 @@ def _turn(angles: Array) -> Array:
 
 
 def _settled(angle: Array, stands: Array, flat: float | None, seconds: float) -> Array:
-    """What is added to an angle `(T,)` so that it is flat but for `flat`, or without one as it was before but for `STILL`,
-    while a foot `stands (T,)`, and fades away around."""
+    """What is added to an angle `(T,)` so that it is as near to 0 as it gets, by no more than `flat`, or without that as it
+    was before but for `STILL`, while a foot `stands (T,)`; it fades away around."""
     off = np.zeros(len(angle))
     ends = windows(stands)
     if not ends:
         return off
-    if flat is not None:
-        off[stands] = -np.clip(angle[stands], -flat, flat)
-    else:
-        for a, b in ends:
-            off[a:b] = _held(angle[a:b]) - angle[a:b]
+    for a, b in ends:
+        some = angle[a:b]
+        if flat is None:
+            off[a:b] = _held(some) - some
+        else:
+            off[a:b] = -np.clip(some - np.clip(0.0, some.min(), some.max()), -flat, flat)
     frames = np.arange(len(angle))
     begins, stops = (np.array(v) for v in zip(*ends))
     before = np.searchsorted(stops, frames, side="right") - 1
