@@ -86,7 +86,9 @@ def nearest(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return far.argmin(axis=2), far.min(axis=2)
 
 
-def body(row: dict, tool: Retargeter, target: mw.Character, was: np.ndarray, here: np.ndarray, size: float) -> None:
+def body(
+    row: dict, tool: Retargeter, target: mw.Character, was: np.ndarray, here: np.ndarray, size: float
+) -> None:
     """Floor under the whole skin, hands that meet, hands in the body."""
     chains = {c.name: c.target for c in tool.map}
     below = target.skeleton.descendants
@@ -205,8 +207,7 @@ def measure(
             if mine[2] >= len(target.skeleton):
                 mine = (*mine[:2], skin_joint(tool, target, mine[2]))
             segments = [
-                [at[:, c[k + 1]] - at[:, c[k]] for k in (0, 1)]
-                for at, c in ((was, pair.source), (now, mine))
+                [at[:, c[k + 1]] - at[:, c[k]] for k in (0, 1)] for at, c in ((was, pair.source), (now, mine))
             ]
             dirs[f"{limb}s"] += [angle(a, b) for a, b in zip(*segments)]
             if limb == "leg":

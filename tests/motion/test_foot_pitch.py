@@ -99,9 +99,7 @@ def test_poses_and_matrices_are_tilted_alike(names: dict[str, str]) -> None:
     axis = foot_pitch._level(rng.normal(size=(4, 3)))
     for joint, angle in zip((bones.index("foot_l"), tip), rng.normal(size=(2, 4))):
         if joint is not None:
-            foot_pitch.turn_joint(
-                bones, pose, model, some, joint, quaternion.from_axis_angle(axis, angle)
-            )
+            foot_pitch.turn_joint(bones, pose, model, some, joint, quaternion.from_axis_angle(axis, angle))
     np.testing.assert_allclose(model, bones.to_model(pose), atol=2e-5)
 
 

@@ -1,5 +1,5 @@
-"""What stands is the skin that touches the ground, not a point of a joint: the skin under heel and ball, which may go with the
-shin a little, and of feet without toes, which roll over the front of their sole, whatever is the lowest there."""
+"""What stands is the skin that touches the ground, not a point of a joint: the skin under heel and ball, which may go with
+the shin a little, and of feet without toes, which roll over the front of their sole, whatever is the lowest there."""
 
 from __future__ import annotations
 

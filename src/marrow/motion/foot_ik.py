@@ -31,12 +31,12 @@ from marrow.motion.contacts import (
     planted_frames,
     standing_shares,
 )
+from marrow.motion.feet_on_skin import on_skin
 from marrow.motion.foot_pitch import tilt_feet
 from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
-from marrow.motion.feet_on_skin import on_skin
 from marrow.motion.skin_points import skin_of
 from marrow.motion.soles import Soles
 from marrow.motion.standing_feet import settle_feet
@@ -224,7 +224,7 @@ def asked(
         # What touches the ground goes before what is only near it.
         near, down = (h[:-1] | h[1:] for h in (theirs.height < most * size for most in (LOW, TOUCHING)))
         order = np.where(down, speed, np.where(near, speed + 1e6, np.inf))
-        planted = share.any(axis=-1)
+        planted = np.asarray(share.any(axis=-1))
         carrier = np.where(planted, np.argmax(share, axis=-1), np.argmin(order, axis=-1))[..., None]
         slow = planted | (
             np.take_along_axis(near, carrier, 2)[..., 0]

@@ -169,9 +169,7 @@ def _spread(angle: Array, seconds: float, loops: bool) -> Array:
     return np.asarray(np.where(np.abs(padded) > 1e-6, padded, 0.0))
 
 
-def turn_joint(
-    skeleton: Skeleton, body: Pose, model: Array, frames: Array, joint: int, turn: Array
-) -> None:
+def turn_joint(skeleton: Skeleton, body: Pose, model: Array, frames: Array, joint: int, turn: Array) -> None:
     """Turns a joint, with all below it, by `turn (n, 4)` in model space, in some frames of `body` and `model`, in place."""
     above = int(skeleton.parents[joint])
     local = turn

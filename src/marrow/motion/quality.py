@@ -24,12 +24,12 @@ from marrow.motion.contacts import (
     speeds,
     windows,
 )
+from marrow.motion.feet_on_skin import on_skin
 from marrow.motion.foot_ik import lowest_parts, on_one_ground, source_points
 from marrow.motion.frames import frame_times
 from marrow.motion.hinge_angles import WRONG, bends, limit_hints
 from marrow.motion.posture import rest_posture
 from marrow.motion.rig import find_rig
-from marrow.motion.feet_on_skin import on_skin
 from marrow.motion.visible_quality import VisibleQuality, visible_quality
 from marrow.printing import one_line
 

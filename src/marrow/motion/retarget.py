@@ -150,8 +150,9 @@ class Retargeter(Fit):
         if self.robot is not None:  # its hinges follow a body that turns freely
             onto = self.robot.stand_in
         self._given = _skeleton(source), _skeleton(onto)
+        source, onto = with_leg_ends(source), with_leg_ends(onto)
         if self._given[0].names != self._given[1].names:
-            source, onto = with_leg_ends(source), standing(with_leg_ends(onto))
+            onto = standing(onto)
         self.source_character = source if isinstance(source, Character) else None
         self.target_character = onto if isinstance(onto, Character) else None
         self.source, self.target = _skeleton(source), _skeleton(onto)
@@ -357,8 +358,8 @@ class Retargeter(Fit):
         return clip if self.source is self._given[0] else on_stand_in(clip, self.source)
 
     def _placed(self, clip: Clip, few: Pose) -> tuple[Clip, Pose]:
-        """A clip and frames of it; where its hips turn arbitrarily, with rotations as the places of joints say, and else with
-        feet and toes turned as they can be."""
+        """A clip and frames of it; where its hips turn arbitrarily, with rotations as the places of joints say, and else
+        with feet and toes turned as they can be."""
         if not self.map.humanoid:
             return clip, few
         if not turns_freely(self.source, self.chains("source"), self._from, clip, few):
@@ -420,7 +421,9 @@ class Retargeter(Fit):
     def _twists(self, tracks: LocalTracks, *, apart: bool = False, inside: bool = False) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}
         twists = find_rig(self.target).twists
-        added = twist_rotations(self.target, self.chains("target"), twists, turned, apart=apart, inside=inside)
+        added = twist_rotations(
+            self.target, self.chains("target"), twists, turned, apart=apart, inside=inside
+        )
         return {(j, 1): v for j, v in added.items()}
 
     def _scales(self, clip: Clip, times: Array, found: Mapping[int, Driver]) -> LocalTracks:

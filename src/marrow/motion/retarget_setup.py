@@ -47,7 +47,7 @@ from marrow.motion.sizes import (
     stands_on_joints,
     stature,
 )
-from marrow.motion.soles import find_soles, with_balls
+from marrow.motion.soles import find_soles, same_soles, with_balls
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
 from marrow.motion.up_axis import stands_along_z
@@ -189,6 +189,9 @@ class Fit:
         self.soles_t = find_soles(self.target_character, theirs, self._to, self.feet_t.ankle)
         self.feet_s = with_balls(self.feet_s, self.soles_s, self.source, mine, self._from)
         self.feet_t = with_balls(self.feet_t, self.soles_t, self.target, theirs, self._to)
+        self.same_feet = self.same_feet and same_soles(
+            self.soles_s, self.soles_t, self.source, self.target, mine, theirs, ratio
+        )
         forward = self._from.frame[:, 2]
         toes = [self._from.place[c.source[0]] - self._from.place[self.map[c.name.replace("toes", "leg")].source[2]]
                 for c in self.map if c.name.endswith("_toes")]  # fmt: skip

@@ -23,7 +23,7 @@ from marrow.motion.posture import Posture, leg_length
 from marrow.motion.rig import find_rig
 from marrow.motion.tall_products import pieces, tall_product
 
-__all__ = ["Soles", "find_soles", "with_balls"]
+__all__ = ["Soles", "find_soles", "same_soles", "with_balls"]
 
 Array = NDArray[Any]
 MINE = 0.5
@@ -34,9 +34,11 @@ BALL, FLAT = 0.7, 0.1
 """The ball of a foot without toes is so far from the ankle to the end of its skin; none is nearer than this, in legs."""
 MODELLED = 0.005
 """Skin that is under the ground at rest may be so again, down to this (metres, for a person's leg)."""
+ALIKE = 0.1
+"""Soles that reach as far but for so much of it are alike."""
 PATCH = (0.01, 0.04)
-"""Skin counts as under a point of a foot by a third where it is so much higher than the lowest; about so much lies around it
-(metres, for a person's leg)."""
+"""Skin counts as under a point of a foot by a third where it is so much higher than the lowest; about so much lies around
+it (metres, for a person's leg)."""
 UP = np.array([0.0, 1.0, 0.0])
 ALL = slice(None)
 
@@ -133,6 +135,29 @@ def find_soles(
     return None if found[0] is None and found[1] is None else Soles((found[0], found[1]))
 
 
+def same_soles(
+    theirs: Soles | None,
+    mine: Soles | None,
+    source: Skeleton,
+    target: Skeleton,
+    source_chains: Mapping[str, tuple[int, ...]],
+    chains: Mapping[str, tuple[int, ...]],
+    ratio: float,
+) -> bool:
+    """Whether the soles of two bodies reach as far from their ankles, but for `ratio`, where both have some."""
+    if theirs is None or mine is None:
+        return mine is None
+    reach = []
+    for soles, skeleton, parts in ((theirs, source, source_chains), (mine, target, chains)):
+        rest = skeleton.rest_model.astype(np.float64)[None]
+        away = [
+            np.linalg.norm(soles.places(rest, k)[0] - rest[0, parts[f"{side}_leg"][2], :, 3], axis=-1)
+            for k, side in enumerate(("left", "right"))
+        ]
+        reach.append(max(float(a.max(initial=0.0)) for a in away))
+    return abs(reach[1] - ratio * reach[0]) < ALIKE * reach[1]
+
+
 def with_balls(
     shape: FeetShape,
     soles: Soles | None,
@@ -196,7 +221,9 @@ def _sole(
         at = np.stack([model[joints, k].reshape(-1) @ carried for k in range(3)], axis=-1)
         if not bend:
             ground = np.clip(at @ stance.frame[:, 1] + ankle, -MODELLED * size, 0.0)
-            patches = carried @ _patches(at @ stance.frame, model[toes[0], :, 3] @ stance.frame if toes else None, size)
+            patches = carried @ _patches(
+                at @ stance.frame, model[toes[0], :, 3] @ stance.frame if toes else None, size
+            )
         picked |= set(np.argmin(at @ stance.frame @ _downs(), axis=0).tolist())
     kept = np.array(sorted(picked))
     return SoleSkin(joints, carried[:, kept], ground[kept], patches)

@@ -1,6 +1,6 @@
-"""Skeletons that stand in for others while motion is taken across: with an end to legs that have none (feet that hang on the
-root, as exporters leave legs that inverse kinematics moved), and resting in a stance where the file rests in a moment of
-motion but one of its clips shows how it stands.
+"""Skeletons that stand in for others while motion is taken across: with an end to legs that have none (feet that hang on
+the root, as exporters leave legs that inverse kinematics moved), and resting in a stance where the file rests in a
+moment of motion but one of its clips shows how it stands.
 
 Joints keep their numbers; those that are added come last. A clip goes in with the stand-in's skeleton and comes out with
 the file's.
@@ -8,7 +8,7 @@ the file's.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from marrow.animation.sampling import sample
 from marrow.math import affine, quaternion, transform
 from marrow.model import Character, Clip, Pose, Skeleton, Track
 from marrow.model._derived import derived
-from marrow.motion.detached_feet import FEET, body_of
+from marrow.motion.detached_feet import FEET, body_of, detached_feet
 from marrow.motion.frames import frame_times
 from marrow.motion.joint_names import labels
 from marrow.motion.motion_posture import standing_moment
@@ -28,7 +28,7 @@ from marrow.motion.rig import SIDES, find_rig
 __all__ = ["cut", "from_stand_in", "on_stand_in", "padded", "standing", "with_leg_ends"]
 
 Array = NDArray[Any]
-Body = TypeVar("Body", Character, Skeleton)
+Body = Character | Skeleton
 SHIN = (0.5, 2.0)
 """A foot hangs at the end of a shin that is so long, in lengths of the thigh."""
 PARTS = ("translation", "rotation", "scale")
@@ -50,37 +50,43 @@ def _skeleton(body: Character | Skeleton) -> Skeleton:
 
 def _with(body: Body, skeleton: Skeleton) -> Body:
     if isinstance(body, Skeleton):
-        return cast(Body, skeleton)
+        return skeleton
     clips = tuple(clip.replace(skeleton=skeleton) for clip in body.clips.values())
-    return cast(Body, body.replace(skeleton=skeleton, clips=clips, reduced=()))
+    return body.replace(skeleton=skeleton, clips=clips, reduced=())
 
 
 def _with_leg_ends(body: Body) -> Body:
     skeleton = _skeleton(body)
     rig = find_rig(skeleton)
-    if not rig.missing or not {*rig.missing} <= FEET:
+    if not rig.missing or not {*rig.missing} <= FEET or detached_feet(skeleton):
         return body
     told, rest = labels(skeleton.names), skeleton.rest_model.astype(np.float64)
     ends: list[tuple[str, int, Array]] = []
     for side in SIDES:
         chain = rig.chains.get(f"{side}_leg", ())
-        feet = [j for j, label in enumerate(told) if label.part == "foot" and label.side == side and not label.end]
-        if len(chain) != 2 or skeleton.children(chain[1]) or not feet:
+        feet = [
+            j for j, label in enumerate(told) if label.part == "foot" and label.side == side and not label.end
+        ]
+        if len(chain) != 2 or not feet:
             return body
         thigh = np.linalg.norm(rest[chain[1], :, 3] - rest[chain[0], :, 3])
         shins = [float(np.linalg.norm(rest[j, :, 3] - rest[chain[1], :, 3])) for j in feet]
         foot = feet[int(np.argmin(shins))]
         if not SHIN[0] * thigh < min(shins) < SHIN[1] * thigh:
             return body
-        ends.append((f"{skeleton.names[chain[1]]}_end", chain[1], affine.multiply(affine.invert(rest[chain[1]]), rest[foot])))
+        ends.append(
+            (
+                f"{skeleton.names[chain[1]]}_end",
+                chain[1],
+                affine.multiply(affine.invert(rest[chain[1]]), rest[foot]),
+            )
+        )
     parts = [transform.decompose(own) for _, _, own in ends]
-    pose = Pose(
-        *(
-            np.concatenate([getattr(skeleton.rest, name), np.stack([p[k] for p in parts]).astype(np.float32)])
-            for k, name in enumerate(PARTS)
-        ),
-        skeleton.rest.morphs,
-    )
+    rested = [
+        np.concatenate([getattr(skeleton.rest, name), np.stack([p[k] for p in parts]).astype(np.float32)])
+        for k, name in enumerate(PARTS)
+    ]
+    pose = Pose(rested[0], rested[1], rested[2], skeleton.rest.morphs)
     taken = set(skeleton.names)
     names = [name if name not in taken else f"{name} of a leg" for name, _, _ in ends]
     parents = np.concatenate([skeleton.parents, [above for _, above, _ in ends]]).astype(np.int32)
@@ -101,7 +107,9 @@ def _standing(body: Body) -> Body:
         moved[body.skeleton.descendants(chain[0])] = True
     moved[list(rig.chains.get("root", ()))] = False
     parts = [np.where(moved[:, None], getattr(found, n), getattr(body.skeleton.rest, n)) for n in PARTS]
-    return _with(body, body.skeleton.replace(rest=Pose(*parts, body.skeleton.rest.morphs)))
+    return _with(
+        body, body.skeleton.replace(rest=Pose(parts[0], parts[1], parts[2], body.skeleton.rest.morphs))
+    )
 
 
 def on_stand_in(clip: Clip, skeleton: Skeleton) -> Clip:
@@ -150,11 +158,11 @@ def padded(pose: Pose, skeleton: Skeleton) -> Pose:
         return pose
     rest = skeleton.rest.broadcast_to((len(pose),))
     parts = [np.concatenate([getattr(pose, n), getattr(rest, n)[:, -added:]], axis=1) for n in PARTS]
-    return Pose(*parts, pose.morphs)
+    return Pose(parts[0], parts[1], parts[2], pose.morphs)
 
 
 def cut(pose: Pose, count: int) -> Pose:
     """Poses of a stand-in with the joints of the file's skeleton."""
     if pose.joint_count == count:
         return pose
-    return Pose(*(getattr(pose, n)[:, :count] for n in PARTS), pose.morphs)
+    return Pose(pose.translation[:, :count], pose.rotation[:, :count], pose.scale[:, :count], pose.morphs)

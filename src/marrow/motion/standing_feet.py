@@ -1,8 +1,9 @@
 """Feet that stand keep their turn: where heel and ball of the source are both planted, the target's foot lies as flat as it
 ever does then, and does not tremble, roll over its edge or twist on the spot by a few degrees.
 
-Motion capture knows where ankles are better than how feet turn, and a foot that is longer, wider or higher than the source's
-makes a larger slide of the same turn (feet like the source's are left alone). What goes beyond the bands below is meant: somebody turns on the spot.
+Motion capture knows where ankles are better than how feet turn, and a foot that is longer, wider or higher than the
+source's makes a larger slide of the same turn (feet like the source's are left alone). What goes beyond the bands below is
+meant: somebody turns on the spot.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ AROUND = 128
 def settle_feet(
     tool: Retargeter, body: Pose, model: Array, planted: Array, seconds: float, *, share: float, loops: bool
 ) -> list[int]:
-    """Turns the feet of the target where both points of the source's stand, `planted (T, 2, 2)`, by `share` of it, in `body`
-    and in its matrices `model (T, J, 3, 4)`, in place; frames are `seconds` apart. Returns the joints that turn."""
+    """Turns the feet of the target where both points of the source's stand, `planted (T, 2, 2)`, by `share` of it, in
+    `body` and in its matrices `model (T, J, 3, 4)`, in place; frames are `seconds` apart. Returns the joints that turn."""
     turned: list[int] = []
     if not share or len(model) < 2 or tool.same_feet:
         return turned
     skeleton, chains, stance = tool.target, tool.chains("target"), tool._to
     for k, side in enumerate(("left", "right")):
-        both = planted[:, k].all(axis=-1)
+        both = np.asarray(planted[:, k].all(axis=-1))
         if not both.any():
             continue
         foot = chains[f"{side}_leg"][2]
@@ -74,9 +75,13 @@ def settle_feet(
             own = np.linalg.solve(rest[1], rest[0] @ frame.T).T
             bent = _angles(model[:, tip, :, :3], own)
             flat = np.zeros_like(bent)
-            flat[1] = _settled(bent[1][extended], both[extended], FLAT[0], seconds)[_middle(len(model), loops)]
+            flat[1] = _settled(bent[1][extended], both[extended], FLAT[0], seconds)[
+                _middle(len(model), loops)
+            ]
             flat *= share
-            turn = quaternion.multiply(_turn((bent + flat)[:, some]), quaternion.conjugate(_turn(bent[:, some])))
+            turn = quaternion.multiply(
+                _turn((bent + flat)[:, some]), quaternion.conjugate(_turn(bent[:, some]))
+            )
             turn_joint(skeleton, body, model, some, tip, turn)
             turned.append(tip)
     return turned
@@ -85,7 +90,8 @@ def settle_feet(
 def _rounds(T: int, loops: bool) -> Array:
     """The frames of a clip, with some before and after it where it repeats."""
     around = min(T - 1, AROUND) if loops else 0
-    return np.arange(-around, T + around) % (T - 1) if loops else np.arange(T)
+    frames = np.arange(-around, T + around)
+    return np.where((frames < 0) | (frames >= T), frames % max(T - 1, 1), frames)
 
 
 def _middle(T: int, loops: bool) -> slice:
@@ -94,8 +100,8 @@ def _middle(T: int, loops: bool) -> slice:
 
 
 def _angles(axes: Array, frame: Array) -> Array:
-    """Which way a foot points over the ground, how far up, and how far it is rolled to its side, `(3, T)` in radians; `frame`
-    are left, up and ahead in its own axes."""
+    """Which way a foot points over the ground, how far up, and how far it is rolled to its side, `(3, T)` in radians;
+    `frame` are left, up and ahead in its own axes."""
     axes = axes.astype(np.float64)
     axes = axes / np.maximum(np.linalg.norm(axes, axis=-2, keepdims=True), 1e-12)
     left, _, ahead = np.moveaxis(axes @ frame.T, -1, 0)
@@ -110,9 +116,7 @@ def _turn(angles: Array) -> Array:
     """The turns `(T, 4)` that `_angles` are of."""
     x, y, z = np.eye(3)
     yaw, pitch, roll = angles
-    out = quaternion.multiply(
-        quaternion.from_axis_angle(y, yaw), quaternion.from_axis_angle(x, -pitch)
-    )
+    out = quaternion.multiply(quaternion.from_axis_angle(y, yaw), quaternion.from_axis_angle(x, -pitch))
     return quaternion.multiply(out, quaternion.from_axis_angle(z, roll))
 
 

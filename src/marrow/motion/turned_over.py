@@ -1,5 +1,5 @@
-"""Feet and toes that no body could turn so: recordings have moments in which a foot lies upside down or toes point backwards,
-which a stick figure hides and a skin does not."""
+"""Feet and toes that no body could turn so: recordings have moments in which a foot lies upside down or toes point
+backwards, which a stick figure hides and a skin does not."""
 
 from __future__ import annotations
 
