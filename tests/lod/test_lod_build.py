@@ -452,7 +452,12 @@ def many_pieces(flat=30):
     points = np.concatenate([ball * r + c for r, c in zip(radii, centers)])
     triangles = np.concatenate([faces + k * len(ball) for k in range(24)] + [np.zeros((flat, 3), int)])
     mesh = mw.Mesh.rigid(
-        "balls", points, triangles, 0, normals=np.tile(ball, (24, 1)), sections=(mw.Section(0, len(triangles)),)
+        "balls",
+        points,
+        triangles,
+        0,
+        normals=np.tile(ball, (24, 1)),
+        sections=(mw.Section(0, len(triangles)),),
     )
     return mw.Character(mw.Skeleton(("root",), [-1]), (mesh,)), centers, radii
 

@@ -226,7 +226,11 @@ class _Maker:
     def _warn(self, meshes: tuple[Mesh, ...], distance: Distance | None) -> None:
         """Says where a level is no longer what it stands for."""
         left, size = sum(m.triangle_count for m in meshes), self.metric.size()
-        if self.count is not None and self.error is None and left < TOO_FEW * min(self.count, len(self.pool.triangles)):
+        if (
+            self.count is not None
+            and self.error is None
+            and left < TOO_FEW * min(self.count, len(self.pool.triangles))
+        ):
             self.report.add(
                 "warning", "triangles", f"{left} are left, {self.count} were asked for: pieces have vanished"
             )

@@ -100,7 +100,6 @@ class Simplifier:
         return self._whole_body(self._refined(found[self.closed][1], count, rounds), count)
 
     def _simplified(self, stage: int, count: int, lock: Array) -> Array:
-        pool = self.pool
         # Only vertices that are used may be there: others at the same place would look like a seam.
         known = self._errors.get((stage, count))
         found, self._errors[stage, count] = self._reduced(stage, self.sound, count, lock, known)
@@ -139,7 +138,9 @@ class Simplifier:
         least = np.where(kept, np.minimum(own, LEAST_OF_A_PIECE), 0)
         share = np.where(kept, extent * np.sqrt(own), 0.0)
         room = max(count - int(least.sum()), 0)
-        budget = np.minimum(least + np.floor(room * share / max(float(share.sum()), 1e-30)).astype(np.int64), own)
+        budget = np.minimum(
+            least + np.floor(room * share / max(float(share.sum()), 1e-30)).astype(np.int64), own
+        )
         found = []
         for k in np.flatnonzero(kept).tolist():
             which = self.sound[piece == k]

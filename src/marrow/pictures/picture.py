@@ -66,6 +66,7 @@ def render(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
+    environment: Any = None,
     render_path: str = "forward",
     outputs: Sequence[str] = ("color",),
     renderer: Renderer | None = None,
@@ -79,7 +80,8 @@ def render(
 
     How it is seen: `camera` is `front`, `back`, `side`, `left`, `right`, `three-quarter`, `top`, degrees around and above
     like `"45,20"`, or a `Camera`; `view` shows a skeleton, weights and more (see docs/rendering.md); `background` is
-    `studio`, `dark`, `sky` or a colour, `transparent` leaves it out; `ground` is one or none, or its height. `compare`
+    `studio`, `dark`, `sky` or a colour, `transparent` leaves it out; `ground` is one or none, or its height;
+    `environment` is the light around: `studio`, `softboxes`, `outdoors`, a `.hdr` file, or an `Environment`. `compare`
     puts another thing beside it, or, with `view="difference"`, colours by how far they differ. `skinning` is `linear` or
     `dual_quaternion`, whatever the file says; `springs=False` keeps hair and clothes of a VRM from swinging.
 
@@ -102,7 +104,7 @@ def render(
         _, more = timed.survey(np.linspace(0.0, timed.duration, 9), edges(camera, width_height))
         points = [np.concatenate([*points, *more])]
         timed.seek(when)
-    _dress(timed, points, ground, background, transparent, lights)
+    _dress(timed, points, ground, background, transparent, lights, environment)
     at = CameraTrack(camera, width_height, times, points).at(when)
     chosen = renderer or shared_renderer(render_path)
     chosen.size = width_height
@@ -135,6 +137,7 @@ def render_video(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
+    environment: Any = None,
     render_path: str = "forward",
     codec: Codec | None = None,
     renderer: Renderer | None = None,
@@ -164,7 +167,7 @@ def render_video(
     writer = VideoWriter(path, _size(size), rate=rate, codec=codec, transparent=transparent)
     camera = _from_its_front(camera, timed, crowd)
     looked_at, points = timed.survey(times, edges(camera, writer.size))
-    _dress(timed, points, ground, background, transparent, lights)
+    _dress(timed, points, ground, background, transparent, lights, environment)
     tracking = CameraTrack(camera, writer.size, looked_at, points, follow=follow)
     chosen = renderer or shared_renderer(render_path)
     chosen.size = writer.size
@@ -190,6 +193,7 @@ def render_moments(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
+    environment: Any = None,
     render_path: str = "forward",
     renderer: Renderer | None = None,
     **options: Any,
@@ -200,7 +204,7 @@ def render_moments(
     when = np.array([t or 0.0 for t in times])
     camera = _from_its_front(camera, timed)
     _, points = timed.survey(when, edges(camera, _size(size)))
-    _dress(timed, points, ground, background, transparent, lights)
+    _dress(timed, points, ground, background, transparent, lights, environment)
     tracking = CameraTrack(camera, _size(size), when, points, follow=True if moves else None, calm=0.0)
     chosen = renderer or shared_renderer(render_path)
     chosen.size = _size(size)
@@ -308,6 +312,7 @@ def _dress(
     background: Any,
     transparent: bool,
     lights: Iterable[Light] | None,
+    environment: Any = None,
 ) -> None:
     """Gives the scene its ground, lights and background; a user's own keeps what is not said otherwise."""
     transparent = _validate.flag("render", "transparent", transparent)
@@ -322,10 +327,12 @@ def _dress(
         )
         scene.lights = said.lights
         scene.ground = scene.ground if ground is None else said.ground
+    if isinstance(environment, Environment):
+        scene.environment = environment
+    elif environment is not None:
+        scene.environment = scene.environment.replace(light=environment)
     if background is not None or transparent:
-        own = scene.environment
-        around = "transparent" if transparent else background
-        scene.environment = Environment(around, own.ambient, own.exposure)
+        scene.environment = scene.environment.replace(background="transparent" if transparent else background)
     if ground is None and timed.made:
         scene.ground = None if transparent else _floor(points)
 
