@@ -39,6 +39,8 @@ def test_cameras_lights_and_further_attributes_come_back_exactly(tmp_path: Path)
     before = seen_and_lit()
     mw.save(before, tmp_path / "seen.marrow")
     same(before, mw.load(tmp_path / "seen.marrow"))
+    mw.save(before, tmp_path / "seen.glb")
+    same(before, mw.load(tmp_path / "seen.glb", cache=False))
     large = mw.load(tmp_path / "seen.marrow", scale=2.0)
     assert large.camera("front").far == 20.0 and large.camera("plan").size == 6.0
     assert large.light("lamp").range == 8.0 and large.light("lamp").intensity == 20.0

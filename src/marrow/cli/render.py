@@ -35,6 +35,7 @@ def render(
     rate: float = 30.0,
     size: str = "1280x720",
     camera: str = "three-quarter",
+    lights: Literal["file"] | None = None,
     follow: Annotated[bool | None, Parameter(negative="--no-follow")] = None,
     turntable: Flag = False,
     view: str | None = None,
@@ -78,7 +79,10 @@ def render(
     size
         Width and height in pixels: 1280x720, or one number for a square.
     camera
-        front, back, side, left, right, three-quarter, top, orbit (goes round), or degrees around and above: 45,20.
+        front, back, side, left, right, three-quarter, top, orbit (goes round), degrees around and above: 45,20, or a camera
+        of the file by its name.
+    lights
+        file: the lights of the file, instead of the studio's.
     follow
         Follow what travels; when left out, only what goes far.
     turntable
@@ -128,6 +132,7 @@ def render(
         "graph": graph,
         "size": pixels,
         "camera": camera,
+        "lights": lights,
         "view": view,
         "crowd": crowd,
         "compare": None if compare is None else open_character(compare, **options),

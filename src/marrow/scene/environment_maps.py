@@ -124,8 +124,8 @@ def _softboxes(d: Array) -> Array:
 
 
 def _outdoors(d: Array) -> Array:
-    """A clear afternoon: blue above, pale towards the horizon, a glow where the sun is, warm ground below. The sun itself is
-    a light of the scene, which casts shadows."""
+    """A clear afternoon: blue above, pale towards the horizon, a glow where the sun is, warm ground below. The sun itself
+    is a light of the scene, which casts shadows."""
     height = d[..., 1:2]
     up = np.clip(height, 0, 1)
     sky = (
