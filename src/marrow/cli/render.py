@@ -44,6 +44,7 @@ def render(
     skinning: Literal["linear", "dual_quaternion"] | None = None,
     transparent: Flag = False,
     background: str | None = None,
+    environment: str | None = None,
     ground: Annotated[bool | None, Parameter(negative="--no-ground")] = None,
     render_path: Literal["forward", "deferred"] = "forward",
     codec: Literal["h264", "vp9", "av1"] | None = None,
@@ -97,7 +98,9 @@ def render(
     transparent
         Leave out background and ground.
     background
-        studio, dark, sky, or a colour: #20242a, white, ...
+        studio, dark, sky, environment (the light around), or a colour: #20242a, white, ...
+    environment
+        The light around: studio, softboxes, outdoors, or an equirectangular picture (.hdr, .exr, .png, ...).
     ground
         Draw the ground.
     render_path
@@ -136,6 +139,7 @@ def render(
         "skinning": skinning,
         "transparent": transparent,
         "background": color(background),
+        "environment": environment,
         "ground": ground,
         "render_path": render_path,
     }
@@ -213,15 +217,15 @@ def color(text: str | None) -> Any:
 
     if text in BACKGROUNDS:
         return text
-    from PIL import ImageColor
+    from marrow.scene.css_colors import css_color
 
-    try:
-        return tuple(value / 255 for value in ImageColor.getrgb(text)[:3])
-    except ValueError:
+    found = css_color(text)
+    if found is None:
         names = ", ".join(BACKGROUNDS)
         raise UsageError(
             f"--background: expected {names}, or a colour such as #20242a or white, got {text!r}"
-        ) from None
+        )
+    return found
 
 
 @contextmanager

@@ -67,6 +67,7 @@ def render(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | str | None = None,
+    environment: Any = None,
     render_path: str = "forward",
     outputs: Sequence[str] = ("color",),
     renderer: Renderer | None = None,
@@ -81,7 +82,8 @@ def render(
     How it is seen: `camera` is `front`, `back`, `side`, `left`, `right`, `three-quarter`, `top`, degrees around and above
     like `"45,20"`, a camera of the file by its name (`"Camera.001"`), or a `Camera`; `lights` are the scene's, or
     `"file"`: those of the file; `view` shows a skeleton, weights and more (see docs/rendering.md); `background` is
-    `studio`, `dark`, `sky` or a colour, `transparent` leaves it out; `ground` is one or none, or its height. `compare`
+    `studio`, `dark`, `sky` or a colour, `transparent` leaves it out; `ground` is one or none, or its height;
+    `environment` is the light around: `studio`, `softboxes`, `outdoors`, a `.hdr` file, or an `Environment`. `compare`
     puts another thing beside it, or, with `view="difference"`, colours by how far they differ. `skinning` is `linear` or
     `dual_quaternion`, whatever the file says; `springs=False` keeps hair and clothes of a VRM from swinging.
 
@@ -104,7 +106,7 @@ def render(
         _, more = timed.survey(np.linspace(0.0, timed.duration, 9), edges(camera, width_height))
         points = [np.concatenate([*points, *more])]
         timed.seek(when)
-    lit_by = _dress(timed, points, ground, background, transparent, lights)
+    lit_by = _dress(timed, points, ground, background, transparent, lights, environment)
     if lit_by is not None:
         timed.scene.lights = lit_by.at()
     at = (seen_by or CameraTrack(camera, width_height, times, points)).at(when)
@@ -139,6 +141,7 @@ def render_video(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | str | None = None,
+    environment: Any = None,
     render_path: str = "forward",
     codec: Codec | None = None,
     renderer: Renderer | None = None,
@@ -168,7 +171,7 @@ def render_video(
     writer = VideoWriter(path, _size(size), rate=rate, codec=codec, transparent=transparent)
     camera, seen_by = _chosen_camera(camera, timed, crowd, writer.size)
     looked_at, points = timed.survey(times, edges(camera, writer.size))
-    lit_by = _dress(timed, points, ground, background, transparent, lights)
+    lit_by = _dress(timed, points, ground, background, transparent, lights, environment)
     tracking = seen_by or CameraTrack(camera, writer.size, looked_at, points, follow=follow)
     chosen = renderer or shared_renderer(render_path)
     chosen.size = writer.size
@@ -196,6 +199,7 @@ def render_moments(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | str | None = None,
+    environment: Any = None,
     render_path: str = "forward",
     renderer: Renderer | None = None,
     **options: Any,
@@ -206,7 +210,7 @@ def render_moments(
     when = np.array([t or 0.0 for t in times])
     camera, seen_by = _chosen_camera(camera, timed, None, _size(size))
     _, points = timed.survey(when, edges(camera, _size(size)))
-    lit_by = _dress(timed, points, ground, background, transparent, lights)
+    lit_by = _dress(timed, points, ground, background, transparent, lights, environment)
     tracking = seen_by or CameraTrack(
         camera, _size(size), when, points, follow=True if moves else None, calm=0.0
     )
@@ -333,6 +337,7 @@ def _dress(
     background: Any,
     transparent: bool,
     lights: Iterable[Light] | str | None,
+    environment: Any = None,
 ) -> FileLights | None:
     """Gives the scene its ground, lights and background; a user's own keeps what is not said otherwise. The lights of the
     file are returned, where these are wanted."""
@@ -356,10 +361,12 @@ def _dress(
         )
         scene.lights = said.lights
         scene.ground = scene.ground if ground is None else said.ground
+    if isinstance(environment, Environment):
+        scene.environment = environment
+    elif environment is not None:
+        scene.environment = scene.environment.replace(light=environment)
     if background is not None or transparent:
-        own = scene.environment
-        around = "transparent" if transparent else background
-        scene.environment = Environment(around, own.ambient, own.exposure)
+        scene.environment = scene.environment.replace(background="transparent" if transparent else background)
     if ground is None and timed.made:
         scene.ground = None if transparent else _floor(points)
     return lit_by
