@@ -1,6 +1,7 @@
 """Takes public files through marrow, there and back, and has other programs look at what it wrote.
 
-    python tools/check_trips.py FOLDER... [--page docs/round_trips.md] [--limit SECONDS]
+    python tools/check_trips.py FOLDER... [--page docs/round_trips.md] [--limit SECONDS] > rows.txt
+    python tools/check_trips.py --rows rows.txt --page docs/round_trips.md
 
 Each file is loaded and saved as GLB: the GLB must be the same character, and to be saved again the same bytes; the Khronos
 validator counts errors in it, three.js shows it. Then it is saved as FBX, which ufbx and three.js show. A figure is the
@@ -30,6 +31,8 @@ import check_fbx
 
 HERE = Path(__file__).resolve().parent
 NODE = HERE.parent / "tests/node"
+COPIES = {"glTF-Draco", "glTF-Embedded", "glTF-Quantized", "glTF-KTX-BasisU", "fuzz", "cache_fuzz"}
+"""Folders with other encodings of a model, and with files that are damaged on purpose."""
 MOST_CORNERS, MOST_CLIPS, MOMENTS = 400_000, 4, 3
 COLUMNS = ("again", "validator", "three", "ufbx", "three_fbx")
 TITLES = (
@@ -53,9 +56,7 @@ def files_below(folders: list[str]) -> list[Path]:
             kind = file.suffix.lower()
             if kind not in (".glb", ".gltf", ".fbx", ".vrm"):
                 continue
-            if any(
-                p in file.parts for p in ("glTF-Draco", "glTF-Embedded", "glTF-Quantized", "glTF-KTX-BasisU")
-            ):
+            if COPIES & set(file.parts):
                 continue
             key = (file.stem, "fbx" if kind == ".fbx" else "gltf")
             if key not in found or (kind == ".glb" and found[key].suffix != ".glb"):
@@ -97,9 +98,8 @@ def looked_at(script: str, file: Path, shots: list[check_fbx.Shot], own_time: bo
         command = ["node", str(HERE / "fbx_readers" / script), str(wishes), out, str(NODE)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         if not Path(f"{out}.json").exists():
-            raise RuntimeError(
-                (done.stderr or done.stdout).strip().splitlines()[-1][-80:] if done.stderr else "no answer"
-            )
+            told = [line.strip() for line in done.stderr.splitlines() if "Error" in line]
+            raise RuntimeError(told[0][-80:] if told else "no answer")
         numbers = np.fromfile(f"{out}.bin").reshape(-1, 3)
         found: list[list[np.ndarray]] = [[] for _ in shots]
         at = 0
@@ -171,12 +171,14 @@ def errors_in(glb: Path) -> int:
 
 
 def cell(value: Any) -> str:
+    """What a row says, short."""
     if isinstance(value, float):
         return "other meshes" if math.isnan(value) else f"{value:.0e}" if value else "0"
     return "" if value is None else str(value).replace("|", "/")
 
 
 def table(rows: list[dict[str, Any]]) -> str:
+    """The rows for a page."""
     lines = ["| " + " | ".join(TITLES) + " |", "| --- |" + " --- |" * (len(TITLES) - 1)]
     for row in rows:
         if "refused" in row:
@@ -214,7 +216,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folders", nargs="+")
+    parser.add_argument("folders", nargs="*")
+    parser.add_argument("--rows", type=Path, nargs="+", help="rows of earlier runs, instead of files")
     parser.add_argument("--page", type=Path)
     parser.add_argument(
         "--limit", type=float, default=math.inf, help="seconds after which no further file is begun"
@@ -222,10 +225,13 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=[".glb", ".gltf", ".vrm", ".fbx"])
     given = parser.parse_args()
     began, rows = time.monotonic(), []
+    for file in given.rows or ():
+        rows += [json.loads(line) for line in file.read_text().splitlines() if line.startswith("{")]
     for path in files_below(given.folders):
         if path.suffix.lower() in given.kinds and time.monotonic() - began < given.limit:
             rows.append(check(path))
             print(json.dumps(rows[-1]), flush=True)
+    rows = [row for row in rows if "no such file" not in row.get("refused", "")]  # parts of it are not here
     text = f"{summary(rows)}\n\n{table(rows)}"
     if given.page is None:
         print(text)
