@@ -12,6 +12,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     height_fields,
     leg_bends,
     lod,
+    moments,
     motion_transfer,
     nearest_points,
     number_parsing,

@@ -38,6 +38,8 @@ __all__ = ["render", "render_moments", "render_video", "shared_renderer"]
 Array = NDArray[Any]
 STILL = 4.0
 """Seconds that a camera takes to go round something that does not move."""
+CROWDED, ABOVE = 20, math.radians(24)
+"""From so many on, `three-quarter` looks down on a crowd from so high, so that it fills the picture."""
 FLOOR = 0.02
 """A ground at height 0 may cut off this much of what stands on it, of its height, before it is put lower."""
 
@@ -93,7 +95,7 @@ def render(
     when = time or 0.0
     timed.seek(when)
     width_height = _size(size)
-    camera = _from_its_front(camera, timed)
+    camera = _from_its_front(camera, timed, crowd)
     times, points = timed.survey(np.array([when]), edges(camera, width_height))
     if shows_whole_clip(view) and timed.duration > 0:
         # What lies before and after is in the picture too.
@@ -160,7 +162,7 @@ def render_video(
     turns = turntable or camera == "orbit"
     times = begin + np.arange(_count(timed, begin, duration, rate, turns)) / rate
     writer = VideoWriter(path, _size(size), rate=rate, codec=codec, transparent=transparent)
-    camera = _from_its_front(camera, timed)
+    camera = _from_its_front(camera, timed, crowd)
     looked_at, points = timed.survey(times, edges(camera, writer.size))
     _dress(timed, points, ground, background, transparent, lights)
     tracking = CameraTrack(camera, writer.size, looked_at, points, follow=follow)
@@ -258,11 +260,13 @@ def _turning(camera: Any) -> Any:
     return direction_of(camera).round()
 
 
-def _from_its_front(camera: Any, timed: TimedScene) -> Any:
+def _from_its_front(camera: Any, timed: TimedScene, crowd: int | None = None) -> Any:
     """A camera by name, turned to where the body in the scene looks; where a user turned that, as the world has it."""
     if isinstance(camera, Camera):
         return camera
     direction = direction_of(camera)
+    if camera in ("three-quarter", "orbit") and (crowd or 0) >= CROWDED:
+        direction = replace(direction, elevation=ABOVE)
     turned = direction.turned(timed.facing)
     return turned.round() if direction.turns else turned
 

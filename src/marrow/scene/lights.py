@@ -11,6 +11,7 @@ import numpy as np
 from marrow.errors import ValidationError
 from marrow.model import _validate
 from marrow.model._asset import Replaceable
+from marrow.scene.css_colors import css_color
 
 __all__ = ["SUN", "DirectionalLight", "Environment", "Light", "PointLight", "SpotLight"]
 
@@ -119,7 +120,8 @@ def _check_lamp(light: PointLight | SpotLight, who: str) -> None:
 @dataclass(frozen=True)
 class Environment(Replaceable):
     """What surrounds a scene. `background` is `studio` (a light backdrop), `dark`, `sky`, `transparent`, or a colour:
-    `(r, g, b)` as on a screen, 0 to 1, or `"#aabbcc"`. `ambient` multiplies the light from all sides, `exposure` all."""
+    `(r, g, b)` as on a screen, 0 to 1, or as in CSS (`"white"`, `"#aabbcc"`, `"rgb(30 40 50)"`). `ambient`
+    multiplies the light from all sides, `exposure` all."""
 
     background: str | Vector = "studio"
     ambient: float = 1.0
@@ -140,15 +142,11 @@ def background(value: Any) -> Literal["studio", "dark", "sky", "transparent"] | 
     if isinstance(value, str):
         if value in BACKGROUNDS:
             return value  # type: ignore[return-value]
-        digits = value.removeprefix("#")
-        try:
-            if value.startswith("#") and len(digits) in (3, 6):
-                wide = digits if len(digits) == 6 else "".join(2 * d for d in digits)
-                r, g, b = (int(wide[i : i + 2], 16) / 255 for i in (0, 2, 4))
-                return r, g, b
-        except ValueError:
-            pass
+        found = css_color(value)
+        if found is not None:
+            return found
         raise ValidationError(
-            f"Environment.background: expected {', '.join(BACKGROUNDS)}, a colour (r, g, b) or '#rrggbb', got {value!r}"
+            f"Environment.background: expected {', '.join(BACKGROUNDS)}, a colour (r, g, b) or one as in CSS ('white', "
+            f"'#rrggbb', 'rgb(30 40 50)'), got {value!r}"
         )
     return vector("Environment", "background", value, low=0)

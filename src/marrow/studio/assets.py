@@ -18,6 +18,7 @@ from marrow.model.morph import target_weights
 from marrow.motion.helper_joints import helper_joints
 from marrow.scene.orientation import facing
 from marrow.scene.views import KINDS
+from marrow.scene.winding import mirrored_meshes
 from marrow.skinning.deform import bind_positions
 from marrow.studio import description as d
 from marrow.studio.effectors import handles_of
@@ -80,10 +81,10 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Desc
     }
     meshes, weight = [], 0
     known: dict[tuple[str, str], int] = {}
-    for mesh, slots in zip(character.meshes, palette.mesh_slots):
+    for mesh, slots, mirrored in zip(character.meshes, palette.mesh_slots, mirrored_meshes(character)):
         weights = range(weight, weight + len(mesh.morph_targets))
         known.update(((mesh.name, t.name), w) for t, w in zip(mesh.morph_targets, weights))
-        meshes.append(_mesh(mesh, slots, len(palette), list(weights), blob))
+        meshes.append(_mesh(mesh, slots, mirrored, len(palette), list(weights), blob))
         weight += len(mesh.morph_targets)
     drawn = LevelPlan(character).sent
     levels = [_level(level, sent, known, blob) for level, sent in zip(character.levels[1:], drawn[1:])]
@@ -148,9 +149,9 @@ def described_again(
 def _level(level: Character, sent: SentLevel, known: dict[tuple[str, str], int], blob: _Blob) -> d.LevelInfo:
     """A level of detail. Its meshes use entries of the character's palette and the character's morph weights."""
     meshes = []
-    for mesh, slots in zip(level.meshes, level.palette.mesh_slots):
+    for mesh, slots, mirrored in zip(level.meshes, level.palette.mesh_slots, mirrored_meshes(level)):
         weights = [known.get((mesh.name, t.name), -1) for t in mesh.morph_targets]
-        meshes.append(_mesh(mesh, slots, sent.entries, weights, blob))
+        meshes.append(_mesh(mesh, slots, mirrored, sent.entries, weights, blob))
     lod = level.lod
     return d.LevelInfo(
         meshes=meshes,
@@ -165,12 +166,15 @@ def _level(level: Character, sent: SentLevel, known: dict[tuple[str, str], int],
     )
 
 
-def _mesh(mesh: Mesh, slots: Array, palette: int, weights_at: list[int], blob: _Blob) -> d.MeshInfo:
+def _mesh(
+    mesh: Mesh, slots: Array, mirrored: bool, palette: int, weights_at: list[int], blob: _Blob
+) -> d.MeshInfo:
     followed = (id(mesh.joints), id(mesh.weights), slots.tobytes())  # the character holds them meanwhile
     joints, weights = blob.once(followed, lambda: influences(mesh, slots))
     buffers = {
         "positions": blob.add(mesh.positions, "float32"),
-        "triangles": blob.add(mesh.triangles, "uint32"),
+        # three.js has one front for all triangles: those of mirrored meshes are handed over the other way round.
+        "triangles": blob.add(mesh.triangles[:, ::-1] if mirrored else mesh.triangles, "uint32"),
         "joints": blob.add(joints, "uint16" if palette <= 0x10000 else "uint32"),
         "weights": blob.add(weights, "float32"),
     }
