@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.cached import cached_property
 from marrow.errors import FormatError, UnknownNameError, ValidationError
 from marrow.io.atomic import replacing
-from marrow.io.container import Container, write_container
+from marrow.io.container import Container
 from marrow.io.marrow_file import read_container, write_to
 from marrow.matching.features import Features, Group
 from marrow.matching.frame_index import FrameIndex
@@ -25,6 +24,10 @@ __all__ = ["ClipRange", "MotionDatabase"]
 
 Array = NDArray[Any]
 MOST_TAGS = 32
+PERSON = 1.7
+"""The height of a person, in metres."""
+LEAST_SPREAD = {"positions": 0.05, "velocities": 0.3, "path": 0.3, "facing": 0.35}
+"""How much features of a person differ at least where a difference is to count in full; facing: of a unit vector."""
 
 
 class ClipRange(msgspec.Struct, frozen=True):
@@ -75,12 +78,15 @@ class MotionDatabase:
         exact = self.rows.astype(np.float64)
         self.mean = exact.mean(axis=0)
         self.scale = np.ones(exact.shape[1])
+        size = max(float(np.ptp(character.skeleton.rest_model[:, 1, 3])), 1e-6) / PERSON
         for group in self.groups:
             spread = float(exact[:, group.begin : group.end].std(axis=0).mean())
-            # What never differs tells nothing; a weight of 0 leaves a group out.
-            still = spread < 1e-6
+            # Motion in which something hardly differs says little about how much a difference means.
+            kind = group.name.split()[0]
+            least = LEAST_SPREAD[kind] * (1.0 if kind == "facing" else size)
+            # A weight of 0 leaves a group out.
             self.scale[group.begin : group.end] = (
-                math.inf if group.weight == 0 or still else spread / group.weight
+                math.inf if group.weight == 0 else max(spread, least) / group.weight
             )
 
     def _check(self) -> None:
@@ -227,13 +233,13 @@ class MotionDatabase:
             list(self.features.weights),
             self.usable,
         )
-        arrays: dict[str, Array] = {}
-        metadata: dict[str, str] = {}
-        write_to(self.character, arrays, metadata)
-        arrays["matching.rows"] = self.rows
-        metadata["matching"] = msgspec.json.encode(document).decode()
         with replacing(target) as file:
-            write_container(file, arrays, metadata)
+            write_to(
+                file,
+                self.character,
+                {"matching": msgspec.json.encode(document).decode()},
+                {"matching.rows": self.rows},
+            )
         return target
 
     @staticmethod
@@ -277,7 +283,3 @@ class MotionDatabase:
             f"{self.rows.shape[1]} features)"
         )
 
-
-def tag_names(tags: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """All tags there are, in order of their names."""
-    return tuple(sorted({tag for several in tags.values() for tag in several}))

@@ -205,7 +205,7 @@ def clip_rows(
             inside = t - np.floor(t / clip.duration) * clip.duration
         else:
             inside = np.clip(t, 0, clip.duration)
-        model = np.asarray(character.skeleton.to_model(clip.sample(inside)), np.float64)[:, joints, :, 3]
+        model = np.asarray(character.skeleton.to_model(clip.sample(inside)), np.float64)[..., 3][:, joints]
         if loops:
             here, here_yaw = path.at(clip, inside, loops=False)
             there, there_yaw = path.at(clip, t, loops=True)
