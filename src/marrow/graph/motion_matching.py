@@ -167,7 +167,12 @@ class Matcher:
         x, y, z, w = control.state.place[:, 3:7].T.copy()
         # About the vertical of the world.
         place = control.state.place
-        place[:, 3], place[:, 4], place[:, 5], place[:, 6] = c * x + s * z, c * y + s * w, c * z - s * x, c * w - s * y
+        place[:, 3], place[:, 4], place[:, 5], place[:, 6] = (
+            c * x + s * z,
+            c * y + s * w,
+            c * z - s * x,
+            c * w - s * y,
+        )
 
     # -- choosing -------------------------------------------------------------------------------------------------
     def step(self, control: GraphControl, dt: Array | float, threads: int) -> None:
@@ -194,7 +199,9 @@ class Matcher:
         # Who begins gets a turn of its own, by its seed, so that not all of a crowd look in the same update.
         fresh = ~np.isfinite(state["clock"])
         turns = (control.state.instances["seed"].astype(np.uint64) * np.uint64(2654435761)) % np.uint64(1024)
-        state["clock"][rows] = 0.0
+        # What was too late this time is early the next: on the whole everybody looks as often as it should.
+        late = state["clock"] - entry.search
+        state["clock"][rows] = np.where((late >= 0) & (late < entry.search), late, 0.0)[rows]
         state["clock"][fresh & due] = turns[fresh & due].astype(np.float64) / 1024 * entry.search
         state["clock"] += np.where(np.isfinite(state["clock"]), seconds, 0.0)
 
@@ -270,12 +277,12 @@ def keep_matches(store: InstanceStore, matchers: Mapping[str, Matcher]) -> None:
                 if np.shape(array)[1:] != usual[name].shape[1:] or array.dtype != usual[name].dtype:
                     raise ValidationError(f"restore: {name} of the snapshot has another shape")
 
-    store.register(
-        "matched", begin(store.count, store), InstanceField(begin, check=check, of_graph=True)
-    )
+    store.register("matched", begin(store.count, store), InstanceField(begin, check=check, of_graph=True))
 
 
-def match_all(control: GraphControl, matchers: Mapping[str, Matcher], dt: Array | float, threads: int) -> None:
+def match_all(
+    control: GraphControl, matchers: Mapping[str, Matcher], dt: Array | float, threads: int
+) -> None:
     """Before an update: every database."""
     for matcher in matchers.values():
         matcher.step(control, dt, threads)

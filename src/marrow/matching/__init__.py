@@ -1,9 +1,9 @@
 """Motion matching: frames chosen from a database of motion by where a character is to go.
 
-    db = mw.matching.build("mocap/", character=hero)
-    crowd = mw.Animator(db.character, mw.Graph(RootMotion(MotionMatch("moves"))), count=1000, databases={"moves": db})
-    crowd.matching["moves"].steer(velocity)
-    crowd.update(1 / 60)
+db = mw.matching.build("mocap/", character=hero)
+crowd = mw.Animator(db.character, mw.Graph(RootMotion(MotionMatch("moves"))), count=1000, databases={"moves": db})
+crowd.matching["moves"].steer(velocity)
+crowd.update(1 / 60)
 """
 
 from __future__ import annotations

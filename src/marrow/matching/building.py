@@ -99,13 +99,13 @@ def build(
         ranges.append(ClipRange(clip.name, at, at + len(found_rows), loops, named[clip.name]))
         at += len(found_rows)
     names = tuple(sorted({tag for several in named.values() for tag in several}))
-    return MotionDatabase(
-        body, tuple(ranges), np.concatenate(rows), rate=rate, features=features, tags=names
-    )
+    return MotionDatabase(body, tuple(ranges), np.concatenate(rows), rate=rate, features=features, tags=names)
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatch.fnmatchcase(name, one) for one in ([patterns] if isinstance(patterns, str) else patterns))
+    return any(
+        fnmatch.fnmatchcase(name, one) for one in ([patterns] if isinstance(patterns, str) else patterns)
+    )
 
 
 def _tags_of(name: str, tags: Tags | None) -> tuple[str, ...]:
@@ -147,7 +147,9 @@ def _clips(motion: Any, character: Character, progress: Callable[[str], None] | 
         if clip.additive:
             continue
         if clip.duration < SHORTEST:
-            warn(f"matching: clip {clip.name!r} is left out: it lasts {clip.duration:.2f} s, and {SHORTEST} are needed")
+            warn(
+                f"matching: clip {clip.name!r} is left out: it lasts {clip.duration:.2f} s, and {SHORTEST} are needed"
+            )
             continue
         if clip.skeleton is character.skeleton or clip.skeleton == character.skeleton:
             out.append(clip)

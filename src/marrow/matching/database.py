@@ -69,7 +69,13 @@ class MotionDatabase:
         tags: tuple[str, ...] = (),
         usable: float = 1 / 3,
     ) -> None:
-        self.character, self.clips, self.rate, self.features, self.tags = character, clips, rate, features, tags
+        self.character, self.clips, self.rate, self.features, self.tags = (
+            character,
+            clips,
+            rate,
+            features,
+            tags,
+        )
         self.usable = usable
         """Seconds before the end of a clip from which on no frame is chosen."""
         self.rows = np.ascontiguousarray(rows, np.float32)
@@ -282,4 +288,3 @@ class MotionDatabase:
             f"MotionDatabase({len(self.clips)} clips, {len(self):,} frames at {self.rate:g} Hz, "
             f"{self.rows.shape[1]} features)"
         )
-

@@ -41,7 +41,9 @@ class MatchingPlayback:
             out = np.broadcast_to(np.asarray(value, np.float64), (len(rows), *shape))
         except (TypeError, ValueError):
             whole = (len(rows), *shape)
-            raise ValidationError(f"{name}: expected the shape {shape} or {whole}, got {np.shape(value)}") from None
+            raise ValidationError(
+                f"{name}: expected the shape {shape} or {whole}, got {np.shape(value)}"
+            ) from None
         if not np.isfinite(out).all():
             raise ValidationError(f"{name}: expected finite numbers")
         return out
@@ -85,13 +87,25 @@ class MatchingPlayback:
 
     @exclusive(inside=True)
     def follow(
-        self, path: ArrayLike, speed: float | ArrayLike, *, loop: bool = False, instances: ArrayLike | None = None
+        self,
+        path: ArrayLike,
+        speed: float | ArrayLike,
+        *,
+        loop: bool = False,
+        instances: ArrayLike | None = None,
     ) -> None:
         """Steers instances along points `(P, 2)` or `(P, 3)` of the world (x and z) from where they are now: the velocity of this
         moment leads to the point ahead of the nearest one. Call it before each update."""
         points = np.asarray(path, np.float64)
-        if points.ndim != 2 or points.shape[1] not in (2, 3) or len(points) < 2 or not np.isfinite(points).all():
-            raise ValidationError(f"path: expected finite points (P, 2) or (P, 3), two at least, got {points.shape}")
+        if (
+            points.ndim != 2
+            or points.shape[1] not in (2, 3)
+            or len(points) < 2
+            or not np.isfinite(points).all()
+        ):
+            raise ValidationError(
+                f"path: expected finite points (P, 2) or (P, 3), two at least, got {points.shape}"
+            )
         points = points[:, [0, -1]]
         rows = self._runtime.chosen(instances)
         pace = self._given("speed", speed, (), rows)
@@ -114,7 +128,10 @@ class MatchingPlayback:
     ) -> None:
         """Only frames of clips with all tags of `wanted` and none of `unwanted` are chosen from now on."""
         rows, state, database = self._runtime.chosen(instances), self._state, self._matcher.database
-        state["wanted_tags"][rows], state["unwanted_tags"][rows] = database.mask(wanted), database.mask(unwanted)
+        state["wanted_tags"][rows], state["unwanted_tags"][rows] = (
+            database.mask(wanted),
+            database.mask(unwanted),
+        )
 
     @property
     def frame(self) -> int | Array:

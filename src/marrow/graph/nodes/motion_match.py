@@ -55,6 +55,15 @@ class MotionMatch(Node, frozen=True):
         steering = seconds(self.steering, f"{at.path}.steering")
         search, blend = seconds(self.search, f"{at.path}.search"), seconds(self.blend, f"{at.path}.blend")
         compiler.matches.append(
-            MatchEntry(at.path, self.key, self.database, f"match:{self.key}", search, blend, self.continuity, steering)
+            MatchEntry(
+                at.path,
+                self.key,
+                self.database,
+                f"match:{self.key}",
+                search,
+                blend,
+                self.continuity,
+                steering,
+            )
         )
         return compiler.expanded(self, at)
