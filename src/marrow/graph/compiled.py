@@ -100,8 +100,8 @@ class FunctionEntry:
 
 @dataclass(frozen=True)
 class MatchEntry:
-    """A node that plays a motion database: where it stands, its name, that of the database, the slot that plays, how often it
-    searches, and how it goes over to another frame."""
+    """A node that plays a motion database: where it stands, its name, that of the database, the slot that plays, how
+    often it searches, and how it goes over to another frame."""
 
     path: str
     key: str

@@ -152,8 +152,8 @@ class Matcher:
         )
 
     def _turn(self, control: GraphControl, state: dict[str, Array], dt: Array) -> None:
-        """Turns the root after the facing that is wanted, as fast as the node allows: what the database cannot do by a turn of
-        its own. Who stands turns by its clips alone."""
+        """Turns the root after the facing that is wanted, as fast as the node allows: what the database cannot do by a
+        turn of its own. Who stands turns by its clips alone."""
         most = self.entry.steering
         if most <= 0 or not control.compiled.travels:
             return

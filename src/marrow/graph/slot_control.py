@@ -107,8 +107,8 @@ class SlotControl:
     def play_frames(
         self, name: str, clips: Array, times: Array, loops: Array, seconds: float, instances: Array
     ) -> None:
-        """Goes on, in a slot that plays by inertia, with other clips (numbers in the bank) at other times, one for each of the
-        instances."""
+        """Goes on, in a slot that plays by inertia, with other clips (numbers in the bank) at other times, one for each
+        of the instances."""
         index = self.slot(name).index
         entries = np.zeros(len(instances), ct.QUEUE_STATE)
         entries["clip"], entries["start"], entries["speed"] = clips, times, 1.0

@@ -1,7 +1,8 @@
 """Where somebody who is steered will be: velocity and facing that follow what is wanted on critically damped springs.
 
-What is wanted at once is reached smoothly: the difference of the velocity dies out as `(d + (a + w d) t) exp(-w t)`, with `a` its own rate
-of change and `w` the spring's. The way is the integral of that, so one step or a hundred lead to the same place.
+What is wanted at once is reached smoothly: the difference of the velocity dies out as `(d + (a + w d) t) exp(-w t)`,
+with `a` its own rate of change and `w` the spring's. The way is the integral of that, so one step or a hundred lead to
+the same place.
 """
 
 from __future__ import annotations

@@ -44,12 +44,13 @@ def build(
 ) -> MotionDatabase:
     """A database to choose frames from, for `MotionMatch`.
 
-    - `motion`: a character whose own clips are taken (`clips` names those, with `*` and `?`), a folder or file of motion, or several
-      files and clips. Those of other bodies are retargeted; calibration frames are left out
+    - `motion`: a character whose own clips are taken (`clips` names those, with `*` and `?`), a folder or file of
+      motion, or several files and clips. Those of other bodies are retargeted; calibration frames are left out
     - `character`: the body; left out, that of `motion`
     - `features`: what frames are compared by (`mw.matching.Features`)
     - `rate`: frames a second that are compared
-    - `mirror`: whether each clip is there a second time, with left and right exchanged; None: for files, not for a character's own clips
+    - `mirror`: whether each clip is there a second time, with left and right exchanged; None: for files, not for a
+      character's own clips
     - `tags`: names for clips by patterns of their names, `{"*sneak*": ["sneak"]}`, or a function of the name
 
     What cannot be used is left out with a warning.
@@ -57,8 +58,8 @@ def build(
     rate = _validate.number("matching.build", "rate", rate, low=1.0, high=240.0)
     features = Features() if features is None else features
     own = isinstance(motion, Character)
-    if own:
-        character = motion if character is None else character
+    if isinstance(motion, Character) and character is None:
+        character = motion
     if not isinstance(character, Character):
         raise WrongTypeError(
             "matching.build: character: expected the Character whose motion it is: "

@@ -161,8 +161,7 @@ class MotionDatabase:
     @cached_property
     def index(self) -> FrameIndex:
         """What finds the nearest of the frames that may be chosen."""
-        index = FrameIndex(self.normalised[self.choices], self._marks[self.choices])
-        return index
+        return FrameIndex(self.normalised[self.choices], self._marks[self.choices])
 
     @cached_property
     def choices(self) -> Array:
@@ -192,8 +191,8 @@ class MotionDatabase:
         return slice(self.groups[-2].begin, self.groups[-1].end)
 
     def queries(self, frames: Array, trajectory: Array) -> Array:
-        """Rows `(N, D)` float32 to search for: the poses of `frames (N,)`, and instead of where these go a `trajectory (N, k, 4)`: x
-        and z of the way, x and z of the facing at each of the times ahead, seen from the character."""
+        """Rows `(N, D)` float32 to search for: the poses of `frames (N,)`, and instead of where these go a `trajectory
+        (N, k, 4)`: x and z of the way, x and z of the facing at each of the times ahead, seen from the character."""
         count, k = len(frames), len(self.features.times)
         wanted = np.asarray(trajectory, np.float64)
         if wanted.shape != (count, k, 4):
@@ -207,8 +206,8 @@ class MotionDatabase:
     def search(
         self, queries: Array, *, wanted: ArrayLike = 0, unwanted: ArrayLike = 0, threads: int | None = 1
     ) -> tuple[Array, Array]:
-        """The frames that rows of `queries` are nearest to `(N,)`, -1 where the tags leave none, and what they cost `(N,)`: the
-        squared distance."""
+        """The frames that rows of `queries` are nearest to `(N,)`, -1 where the tags leave none, and what they cost
+        `(N,)`: the squared distance."""
         found, cost = self.index.nearest(queries, wanted=wanted, unwanted=unwanted, threads=threads)
         return np.where(found >= 0, self.choices[found], -1), cost
 

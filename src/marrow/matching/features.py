@@ -41,8 +41,10 @@ class Group:
 class Features:
     """What frames are compared by.
 
-    `positions` and `velocities` name joints whose place and velocity count; left out, they are the feet, and the feet and hips.
-    `times` are the seconds ahead at which the way and the facing of the root count, three or any number. Weights are those of the
+    `positions` and `velocities` name joints whose place and velocity count; left out, they are the feet, and the feet
+    and hips.
+    `times` are the seconds ahead at which the way and the facing of the root count, three or any number. Weights are
+    those of the
     groups `positions`, `velocities`, `path` and `facing`; left out 0.75, 1, 1 and 1.5.
     """
 
@@ -123,8 +125,8 @@ class RootPath:
         return made
 
     def at(self, clip: Clip, times: Array, *, loops: bool) -> tuple[Array, Array]:
-        """Translations `(T, 3)` and turns about the vertical `(T,)` at times of a clip. Beyond its ends a loop goes on where it
-        arrives; another goes on straight, as fast as it was."""
+        """Translations `(T, 3)` and turns about the vertical `(T,)` at times of a clip. Beyond its ends a loop goes on
+        where it arrives; another goes on straight, as fast as it was."""
         k = self.bank.index[clip.name]
         size, rate = self.bank.layout.size, float(self.bank.rate[k])
         first, count = int(self.bank.start[k]) // size, int(self.bank.frames[k])
@@ -190,8 +192,8 @@ def clip_loops(character: Character, clip: Clip, path: RootPath) -> bool:
 def clip_rows(
     character: Character, clip: Clip, features: Features, path: RootPath, rate: float, *, loops: bool
 ) -> Array:
-    """The features of a clip's frames, at `rate` from its beginning on, `(T, D)` float64. A loop has no frame at its end, which
-    is its beginning."""
+    """The features of a clip's frames, at `rate` from its beginning on, `(T, D)` float64. A loop has no frame at its
+    end, which is its beginning."""
     count = max(1, round(clip.duration * rate) + (0 if loops else 1))
     times = np.arange(count) / rate
     places, speeds = features.joints(character)

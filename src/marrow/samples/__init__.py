@@ -20,8 +20,8 @@ from marrow.errors import MissingFileError, UnknownNameError
 from marrow.model import Character, _validate, limit_influences
 
 if TYPE_CHECKING:
-    from marrow.samples.moves import mannequin_moves
     from marrow.samples.graphs import aim_offset_graph, locomotion_graph, mannequin_graph, upper_body_graph
+    from marrow.samples.moves import mannequin_moves
 
 __all__ = [
     "NAMES",

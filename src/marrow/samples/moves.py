@@ -101,14 +101,14 @@ def _recorded() -> list[Clip]:
             if np.abs(moved - rest.translation[j]).max() > 1e-6:
                 tracks.append(Track(j, "translation", times, moved))
             tracks.append(Track(j, "rotation", times, turns[:, n, j]))
-        clips.append(Clip(script[0], hero.skeleton, tracks))
+        clips.append(Clip(script[0], hero.skeleton, tracks))  # type: ignore[arg-type]
     return clips
 
 
 @cache
 def mannequin_moves() -> MotionDatabase:
-    """A motion database of the mannequin for `MotionMatch`: its gaits, and starts, stops, turns and changes of pace that are
-    recorded from its own graph with feet locked. Made when it is asked for, in a second or two."""
+    """A motion database of the mannequin for `MotionMatch`: its gaits, and starts, stops, turns and changes of pace that
+    are recorded from its own graph with feet locked. Made when it is asked for, in a second or two."""
     hero = mannequin()
     whole = hero.replace(clips=[*hero.clips.values(), *_recorded()])
     return build(whole, clips=[*GAITS, *(script[0] for script in _scripts())])

@@ -69,8 +69,8 @@ class Animator:
     Clips are played from uniform frames (see `clip.resampled`); `evaluation.resampling_error` says what that costs.
     `threads` is how many cores a crowd is shared among at most, where that is worth it; None: all. `evaluator` makes the
     poses instead of the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. `functions` are
-    what `Function` nodes call, `sources` the animators whose poses `Retarget` nodes show, `databases` what `MotionMatch` nodes
-    choose from, by name. The constraints of
+    what `Function` nodes call, `sources` the animators whose poses `Retarget` nodes show, `databases` what `MotionMatch`
+    nodes choose from, by name. The constraints of
     the character (`character.constraints`) are solved after the graph, unless `constraints=False`; then hair and clothes
     that its file has springs for (VRM) swing, unless `springs=False`; a graph with `Springs` says itself what does. One
     thread at a time may use an animator; another gets an `InUseError`, and may only set parameters.

@@ -56,8 +56,9 @@ class MatchingPlayback:
         facing: ArrayLike | None = None,
         instances: ArrayLike | None = None,
     ) -> None:
-        """What instances want from now on: a velocity `(2,)` or `(N, 2)` along x and z of the world, metres a second, and a direction to
-        look along, `facing (2,)` or `(N, 2)`; left out, they look where they go. Both are followed smoothly."""
+        """What instances want from now on: a velocity `(2,)` or `(N, 2)` along x and z of the world, metres a second,
+        and a direction to look along, `facing (2,)` or `(N, 2)`; left out, they look where they go. Both are followed
+        smoothly."""
         rows, state = self._runtime.chosen(instances), self._state
         wanted = None if velocity is None else self._given("velocity", velocity, (2,), rows)
         ahead = None if facing is None else self._given("facing", facing, (2,), rows)
@@ -72,8 +73,8 @@ class MatchingPlayback:
 
     @property
     def trajectory(self) -> Array:
-        """Where instances want to be `(N, k, 4)`, `(k, 4)` for one character: x and z of the way, x and z of the facing at the times
-        ahead of the database, seen from each. What is set here holds until `steer`."""
+        """Where instances want to be `(N, k, 4)`, `(k, 4)` for one character: x and z of the way, x and z of the facing
+        at the times ahead of the database, seen from each. What is set here holds until `steer`."""
         found = self._matcher.trajectory(self._runtime.running)
         return readonly(found if self._runtime.batch else found[0])
 
@@ -94,8 +95,8 @@ class MatchingPlayback:
         loop: bool = False,
         instances: ArrayLike | None = None,
     ) -> None:
-        """Steers instances along points `(P, 2)` or `(P, 3)` of the world (x and z) from where they are now: the velocity of this
-        moment leads to the point ahead of the nearest one. Call it before each update."""
+        """Steers instances along points `(P, 2)` or `(P, 3)` of the world (x and z) from where they are now: the
+        velocity of this moment leads to the point ahead of the nearest one. Call it before each update."""
         points = np.asarray(path, np.float64)
         if (
             points.ndim != 2
@@ -158,8 +159,8 @@ class MatchingPlayback:
 
 
 def _ahead(here: Array, points: Array, reach: Array, loop: bool) -> tuple[Array, Array]:
-    """From places `(n, 2)` to the point of a line that is `reach (n,)` further along than the nearest one; and whether the line ends
-    before that."""
+    """From places `(n, 2)` to the point of a line that is `reach (n,)` further along than the nearest one; and whether
+    the line ends before that."""
     line = np.concatenate([points, points[:1]]) if loop else points
     parts = line[1:] - line[:-1]
     sizes = np.sqrt((parts * parts).sum(axis=1))

@@ -20,8 +20,8 @@ from marrow.graph.nodes.joint_override import JointOverride
 from marrow.graph.nodes.layer import Channel, LayerBlend
 from marrow.graph.nodes.limit_joints import LimitJoints
 from marrow.graph.nodes.look_at import LookAt
-from marrow.graph.nodes.motion_match import MotionMatch
 from marrow.graph.nodes.mirror import Mirror
+from marrow.graph.nodes.motion_match import MotionMatch
 from marrow.graph.nodes.players import RandomPlayer, SequencePlayer
 from marrow.graph.nodes.pose import PoseNode
 from marrow.graph.nodes.retarget import Retarget

@@ -25,10 +25,11 @@ class MotionMatch(Node, frozen=True):
         crowd = mw.Animator(db.character, mw.Graph(RootMotion(MotionMatch("moves"))), count=100, databases={"moves": db})
         crowd.matching["moves"].steer(velocity)        # (N, 2) or (2,): metres a second along x and z of the world
 
-    `database` is the name that `databases` has for it; a node's own `name` tells two of one database apart. Where another frame
-    is taken, the difference dies out in `blend` seconds. What goes on costs `continuity` less than it would (0 to 1): the
-    higher, the less often motion is cut. Under `RootMotion` who goes is turned after the facing that is wanted, by `steering` radians
-    a second at most, where the database has no such turn (0: never). Instances search in turns, so that no update is heavy.
+    `database` is the name that `databases` has for it; a node's own `name` tells two of one database apart. Where
+    another frame is taken, the difference dies out in `blend` seconds. What goes on costs `continuity` less than it
+    would (0 to 1): the higher, the less often motion is cut. Under `RootMotion` who goes is turned after the facing that
+    is wanted, by `steering` radians a second at most, where the database has no such turn (0: never). Instances search
+    in turns, so that no update is heavy.
     """
 
     database: str
