@@ -59,7 +59,8 @@ class LoadOptions:
     `scale` multiplies all lengths on top of the format's own units. `influences` limits influences per
     vertex. `rate` is that of formats that are baked, in frames a second (None: the file's own, at least 30).
     `allow_outside` lets a file refer to others outside its own folder. `motion` says what bare numbers are, `up` which axis
-    is up in the file, `scene` which of several scenes is read.
+    is up in the file, `scene` which of several scenes is read, `variants` which of a USD
+    stage are chosen.
     """
 
     scale: float | None = None
@@ -69,6 +70,7 @@ class LoadOptions:
     motion: str | None = None
     up: str | None = None
     scene: str | int | None = None
+    variants: str | tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("scale", "rate"):
@@ -81,6 +83,8 @@ class LoadOptions:
         _validate.flag("load", "allow_outside", self.allow_outside)
         if self.scene is not None and not isinstance(self.scene, str):
             _validate.set_fields(self, scene=_validate.integer("load", "scene", self.scene))
+        given = (self.variants,) if isinstance(self.variants, str) else self.variants
+        _validate.set_fields(self, variants=_validate.items("load", "variants", given, str))
         if self.motion is not None:
             _validate.one_of("load", "motion", self.motion, MOTIONS)
         if self.up is not None:
