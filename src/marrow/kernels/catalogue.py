@@ -11,6 +11,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     height_fields,
     leg_bends,
     lod,
+    moments,
     motion_transfer,
     nearest_points,
     number_parsing,
@@ -30,6 +31,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
 )
 from marrow.kernels.ik import row_solver, rows, solve  # noqa: F401
 from marrow.kernels.language.kernel import KERNELS, Kernel
+from marrow.kernels.textures import astc, basis_lz, etc2  # noqa: F401
 
 __all__ = ["kernels"]
 

@@ -17,6 +17,7 @@ from marrow.kernels.control_chunks import MOST_EVENTS
 from marrow.kernels.control_weight_rules import RULE_REF
 from marrow.kernels.language.kernel import KERNELS, Kernel
 from marrow.kernels.language.types import ArrayKind
+from marrow.kernels.moments import MOST_PARTS, PATH
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS
 from marrow.kernels.operations.limbs import HEADER
 from marrow.kernels.skinning import METHODS
@@ -38,6 +39,9 @@ KERNELS_USED = (
     "gather_chunks",
     "run_programs",
     "write_root_vectors",
+    "split_updates",
+    "move_roots",
+    "join_travel",
     "dual_quaternions",
     *(f"skin_linear_{vectors}" for vectors in range(3)),
     *(f"skin_{method}_2" for method in METHODS if method != "linear"),
@@ -84,6 +88,9 @@ _BY_HAND = {
     "write_root_vectors": {
         "instances", "place", "placed", "values", "constants", "given", "vectors", "header",
     },
+    "split_updates": {"instances", "place", "shown_at", "path", "dt", "seconds", "parts"},
+    "move_roots": {"place", "ended", "own", "path", "parts", "part", "roots", "before"},
+    "join_travel": {"travel", "parts", "part", "total"},
     "dual_quaternions": {"matrices", "pivots", "used", "dual", "stretch", "kinds", "scratch"},
     "skin": {
         "work.matrices", "work.stretch", "work.dual", "work.morph_weights", "work.out_p", "work.out_n", "work.out_t",
@@ -198,6 +205,8 @@ def _constants() -> Iterator[str]:
         "MOST_TOLD": MOST_TOLD,
         "SECTIONS": SECTIONS,
         "HEADER": HEADER,
+        "PATH": PATH,
+        "MOST_PARTS": MOST_PARTS,
     }
     for name, value in whole.items():
         yield f"#define MRW_{name} {value}"

@@ -3,7 +3,7 @@ card."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.io.images import why_not_shown
 from marrow.model import Character, Clip, Material, Mesh, Skeleton, Socket
 from marrow.model.constraints import Constraint
 from marrow.model.material import Texture
@@ -30,7 +31,6 @@ __all__ = ["DescribedCharacter", "clip_infos", "describe", "described_again", "f
 
 Array = NDArray[Any]
 ALIGNMENT = 16
-IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/avif", "image/gif", "image/bmp")
 
 
 class DescribedCharacter(msgspec.Struct, frozen=True):
@@ -89,6 +89,8 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Desc
     drawn = LevelPlan(character).sent
     levels = [_level(level, sent, known, blob) for level, sent in zip(character.levels[1:], drawn[1:])]
     rest = skeleton.rest
+    reasons = (why_not_shown(image.data, image.media_type) for image in character.images)
+    unshown = {k for k, reason in enumerate(reasons) if reason}
     box = rest_box_shown(character)
     low, high = (np.zeros(3), np.zeros(3)) if box is None else box
     info = d.CharacterInfo(
@@ -107,7 +109,7 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Desc
         ],
         sockets=[_socket(s) for s in skeleton.sockets],
         morphs=list(skeleton.morph_names),
-        materials=[_material(m) for m in character.materials],
+        materials=[_material(m, unshown) for m in character.materials],
         images=len(character.images),
         meshes=meshes,
         clips=clip_infos(character),
@@ -304,11 +306,12 @@ def _socket(socket: Socket) -> d.SocketInfo:
     )
 
 
-def _material(material: Material) -> d.MaterialInfo:
+def _material(material: Material, unshown: Container[int]) -> d.MaterialInfo:
+    """A material, without textures of images that no page can show."""
     values: dict[str, Any] = {name: getattr(material, name) for name in d.MaterialInfo.__struct_fields__}
     for name, value in values.items():
         if isinstance(value, Texture):
-            values[name] = _texture(value)
+            values[name] = None if value.image in unshown else _texture(value)
     return d.MaterialInfo(**values)
 
 
