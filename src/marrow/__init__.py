@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from marrow.io import load, save
     from marrow.io.lint import Mended, mend
     from marrow.io.motion_arrays.live import LivePoses, live
+    from marrow.lod.subdivided_meshes import subdivide
     from marrow.motion import (
         BoneMap,
         Retargeter,
@@ -135,6 +136,7 @@ _LATE = {
     "load": "marrow.io",
     "load_graph": "marrow.graph",
     "lod": "marrow.lod",
+    "subdivide": "marrow.lod.subdivided_meshes",
     "mend": "marrow.io.lint",
     "faces": "marrow.motion",
     "motion": "marrow.motion",
@@ -244,6 +246,7 @@ __all__ = [
     "scene",
     "skin",
     "skinning_matrices",
+    "subdivide",
     "unpack_weights",
     "view",
     "window",
