@@ -140,6 +140,7 @@ def seen_and_lit() -> mw.Character:
         JointLight("sun", 0, "directional", (1.0, 0.5, 0.25), 3.0),
         JointLight("lamp", 1, "point", intensity=20.0, range=4.0, extras={"made": "by hand"}),
         JointLight("torch", 1, "spot", inner=0.25, outer=0.5, rotation=(0.0, 0.6, 0.0, 0.8)),
+        JointLight("dark", 1, visible=False),
     )
     curves = (
         mw.Curve("camera:front:fov", [0.0, 1.0], [0.75, 1.25]),

@@ -9,14 +9,14 @@ import builders
 import marrow as mw
 from marrow.errors import ResourceLimitError, ValidationError
 from marrow.lod.subdivided_meshes import _polygons
-from marrow.lod.subdivision import SHARP, Boundary, Layer, Polygons, smooth_normals, subdivide_polygons
+from marrow.lod.subdivision import SHARP, Boundary, CagePolygons, Layer, smooth_normals, subdivide_polygons
 
 CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
 
 
 def cube(**changes):
-    return Polygons(np.full(6, 4), SIDES.reshape(-1), **changes)
+    return CagePolygons(np.full(6, 4), SIDES.reshape(-1), **changes)
 
 
 def plainly(points, faces):
@@ -72,7 +72,7 @@ def test_a_step_is_that_of_the_textbook(faces):
     points = CUBE + np.random.default_rng(1).normal(scale=0.2, size=CUBE.shape)
     used = sorted({i for f in faces for i in f})
     points, faces = points[used], [[used.index(i) for i in f] for f in faces]
-    polygons = Polygons(np.array([len(f) for f in faces]), np.concatenate(faces))
+    polygons = CagePolygons(np.array([len(f) for f in faces]), np.concatenate(faces))
     quads, (step,), _, source = subdivide_polygons(polygons, 1)
     np.testing.assert_allclose(
         step(points)[quads.point].reshape(-1, 4, 3), plainly(points, faces), atol=1e-12
@@ -84,7 +84,7 @@ def test_the_parts_of_a_step_sum_to_one_and_a_flat_grid_stays_flat():
     n = 6
     grid = np.arange(n * n).reshape(n, n)
     sides = np.stack([grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]], axis=-1).reshape(-1)
-    polygons = Polygons(np.full((n - 1) ** 2, 4), sides)
+    polygons = CagePolygons(np.full((n - 1) ** 2, 4), sides)
     points = (
         np.stack([*np.meshgrid(np.arange(n), np.arange(n)), np.full((n, n), 7)], axis=-1).reshape(-1, 3) * 1.0
     )
@@ -133,11 +133,11 @@ def test_edges_of_three_polygons_and_fans_that_meet_in_a_point_stay_in_place():
         [[0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0], [-1, 1, 0], [-1, 0, 0], [0, 1, 1], [0, 0, 1]], float
     )
     faces = np.array([[0, 1, 2, 3], [1, 0, 5, 4], [0, 1, 6, 7]])
-    _, steps, _, _ = subdivide_polygons(Polygons(np.full(3, 4), faces.reshape(-1)), 2)
+    _, steps, _, _ = subdivide_polygons(CagePolygons(np.full(3, 4), faces.reshape(-1)), 2)
     assert np.isfinite(steps[1](steps[0](points))).all()
     assert any(np.array_equal(p, [0, 0, 0]) for p in steps[0](points))
     bow = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [-1, 0], [-1, -1], [0, -1]], float)
-    tie = Polygons(np.array([4, 4]), np.array([0, 1, 2, 3, 0, 4, 5, 6]))
+    tie = CagePolygons(np.array([4, 4]), np.array([0, 1, 2, 3, 0, 4, 5, 6]))
     made, (step,), _, _ = subdivide_polygons(tie, 1)
     at = step(np.c_[bow, np.zeros(7)])
     assert made.point[0] == made.point[16] and not at[made.point[0]].any()

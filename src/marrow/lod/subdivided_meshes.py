@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError, ValidationError, told_at_the_call
-from marrow.lod.subdivision import Layer, Polygons, Step, smooth_normals, subdivide_polygons
+from marrow.lod.subdivision import CagePolygons, Layer, Step, smooth_normals, subdivide_polygons
 from marrow.model import Character, Mesh, MorphTarget, Section, _validate, normalize_weights
 from marrow.report import Report, ReportLine
 
@@ -68,7 +68,7 @@ def _subdivided(mesh: Mesh, levels: int) -> Mesh:
     further = {n: a for n, a in mesh.attributes.items() if a.dtype.kind == "f"}
     layers = tuple(Layer(v, corner) for v in values)
     layers += tuple(Layer(a.reshape(len(a), -1), corner) for a in further.values())
-    quads, steps, fine, source = subdivide_polygons(Polygons(count, point[corner]), levels, layers)
+    quads, steps, fine, source = subdivide_polygons(CagePolygons(count, point[corner]), levels, layers)
     at_points = _refined(mesh.positions[first], steps)
     kept, numbers = _vertices(quads.point, [layer.index for layer in fine])
     control = quads.point[kept]

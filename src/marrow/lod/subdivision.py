@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SHARP", "Boundary", "Layer", "Polygons", "Step", "smooth_normals", "subdivide_polygons"]
+__all__ = ["SHARP", "Boundary", "CagePolygons", "Layer", "Step", "smooth_normals", "subdivide_polygons"]
 
 Array = NDArray[Any]
 SHARP = 10.0
@@ -29,7 +29,7 @@ class Boundary:
 
 
 @dataclass(frozen=True)
-class Polygons:
+class CagePolygons:
     """Polygons corner by corner: `count (F,)` corners of each, one polygon after the other; `point (K,)` of each
     corner; how sharp the edge
     from each corner to the next is (`crease (K,)`), and the point at it (`point_crease (K,)`)."""
@@ -61,7 +61,7 @@ class _Topology:
     two polygons, or of two
     that are wound differently."""
 
-    polygons: Polygons
+    polygons: CagePolygons
     face: Array
     after: Array
     before: Array
@@ -69,7 +69,7 @@ class _Topology:
     odd: Array
 
 
-def _topology(polygons: Polygons) -> _Topology:
+def _topology(polygons: CagePolygons) -> _Topology:
     after, before = polygons.neighbours
     a, b = polygons.point, polygons.point[after]
     low, high = np.minimum(a, b), np.maximum(a, b)
@@ -236,13 +236,13 @@ class Layer:
 
 
 def subdivide_polygons(
-    polygons: Polygons,
+    polygons: CagePolygons,
     levels: int,
     layers: tuple[Layer, ...] = (),
     *,
     boundary: int = Boundary.DEFAULT,
     layer_boundary: int = Boundary.SHARP_BOUNDARY,
-) -> tuple[Polygons, list[Step], tuple[Layer, ...], Array]:
+) -> tuple[CagePolygons, list[Step], tuple[Layer, ...], Array]:
     """The polygons after so many steps, all quads; the steps for their points; the layers; and for each quad the
     polygon it comes from."""
     steps: list[Step] = []
@@ -262,9 +262,9 @@ def subdivide_polygons(
     return polygons, steps, layers, source
 
 
-def _next(polygons: Polygons, t: _Topology, index: Array) -> Polygons:
+def _next(polygons: CagePolygons, t: _Topology, index: Array) -> CagePolygons:
     K = len(polygons.point)
-    made = Polygons(np.full(K, 4, np.int64), index)
+    made = CagePolygons(np.full(K, 4, np.int64), index)
     if polygons.crease is not None:
         softer = _softer(polygons.crease)
         crease = np.zeros((K, 4))
@@ -277,7 +277,7 @@ def _next(polygons: Polygons, t: _Topology, index: Array) -> Polygons:
     return made
 
 
-def smooth_normals(polygons: Polygons, points: Array) -> Array:
+def smooth_normals(polygons: CagePolygons, points: Array) -> Array:
     """A normal for each point, of all polygons about it by their size (Newell's)."""
     after, _ = polygons.neighbours
     a, b = points[polygons.point], points[polygons.point[after]]

@@ -87,6 +87,7 @@ class JointLight(Comparable):
     - `inner`, `outer`: a spot is full inside and dark outside, radians from its axis
     - `rotation`: how it is turned on its joint, a quaternion (x, y, z, w)
     - `extras`: what else its file says of it, as plain data
+    - `visible`: whether it shines; a clip's curve `visibility:JOINT` says otherwise
     """
 
     name: str
@@ -101,6 +102,7 @@ class JointLight(Comparable):
     shadows: bool = True
     rotation: Quaternion = (0.0, 0.0, 0.0, 1.0)
     extras: dict[str, Any] = field(default_factory=dict)
+    visible: bool = True
 
     def __post_init__(self) -> None:
         who = f"JointLight({_validate.name('JointLight', 'name', self.name)!r})"
@@ -119,6 +121,7 @@ class JointLight(Comparable):
             outer=outer,
             size=_numbers(who, "size", self.size, 2, low=0.0),
             shadows=_validate.flag(who, "shadows", self.shadows),
+            visible=_validate.flag(who, "visible", self.visible),
             rotation=_turn(who, self.rotation),
             extras=_validate.document(who, "extras", self.extras),
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marrow.errors import ResourceLimitError
 from marrow.io.fbx.nurbs import tessellated
 from marrow.io.fbx.plain_scene import Attribute, PlainMesh, PlainScene
-from marrow.lod.subdivision import Boundary, Layer, Polygons, Step, smooth_normals, subdivide_polygons
+from marrow.lod.subdivision import Boundary, CagePolygons, Layer, Step, smooth_normals, subdivide_polygons
 
 __all__ = ["Cage", "levels_of", "nurbs_cage", "subdivided"]
 
@@ -55,7 +55,7 @@ def subdivided(
             f"has {len(corner):,} corners; subdivided {levels} times they are more than {MAX_CORNERS:,}",
             remedy="load it with a lower subdivide=",
         )
-    polygons = Polygons(
+    polygons = CagePolygons(
         count,
         control[corner],
         _creases(scene, mesh, control, corner, first, count, len(points)),
@@ -131,7 +131,7 @@ def nurbs_cage(scene: PlainScene, mesh: PlainMesh) -> Cage:
     whole = count >= 3
     control, count = quads[kept], count[whole]
     uv = uvs[kept]
-    polygons = Polygons(count, control)
+    polygons = CagePolygons(count, control)
     columns = {
         "normals": smooth_normals(polygons, points)[control],
         "uv0": np.stack([uv[:, 0], 1 - uv[:, 1]], axis=1),

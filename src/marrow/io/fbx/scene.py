@@ -22,8 +22,6 @@ _STILL = 1e-5
 def report_unread(scene: PlainScene, report: ReportBuilder, *, subdivided: bool = False) -> None:
     """One line for each kind of thing that marrow does not read."""
     kinds = {
-        "lights": "lights",
-        "cameras": "cameras",
         "stereo_cameras": "stereo cameras",
         "nurbs_curves": "NURBS curves",
         "line_curves": "line curves",

@@ -18,6 +18,7 @@ from marrow.errors import ValidationError
 from marrow.io.gltf import limits
 from marrow.io.gltf.builder import GltfBuilder
 from marrow.io.gltf.context import Context
+from marrow.io.gltf.extensions import hidden_nodes
 from marrow.io.gltf.naming import UniqueNames
 from marrow.io.gltf.notes import KEY
 from marrow.io.gltf.plain import MAX_BYTES, check_depth
@@ -26,11 +27,20 @@ from marrow.io.gltf.schema import NOTHING, CameraDef, Extensions, Index
 from marrow.model import JointCamera, JointLight
 from marrow.model.joint_camera import resized
 
-__all__ = ["LIGHTS", "Placed", "camera_definition", "light_definition", "read_cameras", "read_lights"]
+__all__ = [
+    "LIGHTS",
+    "CamerasAndLights",
+    "camera_definition",
+    "light_definition",
+    "read_cameras",
+    "read_lights",
+]
 
 LIGHTS = "KHR_lights_punctual"
 FAR = 10_000.0
 """How far an orthographic camera without an end sees, in glTF."""
+_ELSEWHERE = {"name", "joint", "rotation", "extras", "visible"}
+"""Fields that the node says."""
 _KINDS = ("directional", "point", "spot")
 
 
@@ -59,7 +69,7 @@ class _LightOf(Struct, gc=False):
 
 
 @dataclass(slots=True)
-class Placed:
+class CamerasAndLights:
     """The cameras and lights of a file, and which number each of glTF's has: `of_camera[2]` are the names of those that
     show camera 2 of the file."""
 
@@ -69,7 +79,7 @@ class Placed:
     of_light: dict[int, list[str]] = field(default_factory=dict)
 
 
-def read_cameras(ctx: Context, tree: Tree, out: Placed) -> None:
+def read_cameras(ctx: Context, tree: Tree, out: CamerasAndLights) -> None:
     """The cameras that nodes of the scene carry, in the order of the file's."""
     found: list[tuple[int, int]] = []
     for n in tree.notes:
@@ -113,7 +123,7 @@ def _camera_fields(d: CameraDef, dropped: Callable[[str], None]) -> dict[str, An
     return None
 
 
-def read_lights(ctx: Context, tree: Tree, out: Placed) -> None:
+def read_lights(ctx: Context, tree: Tree, out: CamerasAndLights) -> None:
     """The lights that nodes of the scene carry, in the order of the file's."""
     if LIGHTS not in (ctx.document.extensions or {}):
         return
@@ -127,7 +137,7 @@ def read_lights(ctx: Context, tree: Tree, out: Placed) -> None:
             ctx.pick(lights, carried.light, "lights", f"nodes[{n}]")
             found.append((carried.light, n))
     limits.limit(len(found), limits.MAX_LISTED, "lights", ctx.source.path)
-    names = UniqueNames()
+    names, hidden = UniqueNames(), hidden_nodes(ctx)
     made: list[JointLight] = []
     for index, n in sorted(found, key=lambda pair: pair[0]):
         d, place = lights[index], f"lights[{index}]"
@@ -136,7 +146,7 @@ def read_lights(ctx: Context, tree: Tree, out: Placed) -> None:
             continue
         joint, turn = _on(ctx, tree, n)
         name = d.name if d.name is not None else tree.names[joint]
-        fields = _light_fields(d)
+        fields = _light_fields(d) | {"visible": n not in hidden}
         one = _made(ctx, JointLight, place, d.extras, joint=joint, rotation=turn, name=name, **fields)
         if one is not None:
             one = one.replace(name=names.claim(one.name))
@@ -181,7 +191,7 @@ def _made(ctx: Context, noun: Any, place: str, extras: Raw, **fields: Any) -> An
     ctx.budget.charge(8 * len(bytes(extras)), place)
     noted = kept.pop(KEY, {})
     if isinstance(noted, dict) and noted:
-        names = noun.__dataclass_fields__.keys() - {"name", "joint", "rotation", "extras"}
+        names = noun.__dataclass_fields__.keys() - _ELSEWHERE
         try:
             return noun(**fields | {k: v for k, v in noted.items() if k in names}, extras=kept)
         except ValidationError as error:
@@ -245,7 +255,7 @@ def light_definition(builder: GltfBuilder, light: JointLight) -> dict[str, Any]:
 def _noted(out: dict[str, Any], read: Any, own: Any) -> dict[str, Any]:
     """The definition with those fields noted that a reader would find otherwise."""
     extras = dict(own.extras)
-    names = own.__dataclass_fields__.keys() - {"name", "joint", "rotation", "extras"}
+    names = own.__dataclass_fields__.keys() - _ELSEWHERE
     different = {n: getattr(own, n) for n in sorted(names) if getattr(own, n) != getattr(read, n)}
     if different:
         extras[KEY] = different

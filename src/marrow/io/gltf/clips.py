@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.io.camera_space import resized_curves
 from marrow.io.gltf import notes
-from marrow.io.gltf.cameras import Placed
+from marrow.io.gltf.cameras import CamerasAndLights
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.curves import EXACT_UNIT, channel_weights, unit_rotations
 from marrow.io.gltf.extensions import PointerChannel
@@ -67,7 +67,7 @@ def read_clips(
     channels: MorphChannels,
     skeleton: Skeleton,
     pointers: dict[int, list[PointerChannel]],
-    placed: Placed,
+    placed: CamerasAndLights,
 ) -> dict[int, Clip]:
     """The clips of a file, by the number of their animation; animations that move nothing are left out and reported."""
     reader = _Reader(ctx, tree, channels)

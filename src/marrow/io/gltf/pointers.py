@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.visibility import VISIBILITY, switches
 from marrow.io.gltf.builder import GltfBuilder
-from marrow.io.gltf.cameras import LIGHTS, Placed
+from marrow.io.gltf.cameras import LIGHTS, CamerasAndLights
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.curves import CUBIC, FLATTENING_RATE
 from marrow.io.gltf.curves import ScalarCurve as Spline
@@ -47,7 +47,7 @@ _INTERPOLATIONS = {"STEP": 0, "LINEAR": 1, "CUBICSPLINE": 2}
 
 
 def pointer_curves(
-    ctx: Context, tree: Tree, animation: Animation, channels: list[PointerChannel], placed: Placed
+    ctx: Context, tree: Tree, animation: Animation, channels: list[PointerChannel], placed: CamerasAndLights
 ) -> list[Curve]:
     """The curves of an animation; what points at anything else is reported."""
     names = tree.names
@@ -84,7 +84,7 @@ def pointer_curves(
     return out
 
 
-def _of_camera_or_light(pointer: str, placed: Placed) -> tuple[list[str], float]:
+def _of_camera_or_light(pointer: str, placed: CamerasAndLights) -> tuple[list[str], float]:
     """The curves that a pointer to a number of a camera or a light stands for, and what it is multiplied by."""
     found = _CAMERA.fullmatch(pointer)
     if found:

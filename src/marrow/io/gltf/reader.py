@@ -11,7 +11,7 @@ from marrow.io.constraint_reading import constraints_from_data, fitting_constrai
 from marrow.io.constraint_space import turned_constraints
 from marrow.io.gltf import limits
 from marrow.io.gltf.accessors import Accessors
-from marrow.io.gltf.cameras import Placed, read_cameras, read_lights
+from marrow.io.gltf.cameras import CamerasAndLights, read_cameras, read_lights
 from marrow.io.gltf.clips import read_clips
 from marrow.io.gltf.container import parse
 from marrow.io.gltf.context import Context
@@ -91,7 +91,7 @@ def _read(source: Source, options: LoadOptions) -> Character:
     )
     images = read_images(ctx)
     noted_name = tree.scene_notes.name
-    placed = Placed()
+    placed = CamerasAndLights()
     read_cameras(ctx, tree, placed)
     read_lights(ctx, tree, placed)
     clips = read_clips(ctx, tree, channels, skeleton, pointers, placed)

@@ -208,14 +208,17 @@ class SceneNodes:
         self._builder.lights = [light_definition(self._builder, light) for light in character.lights]
         for index, light in enumerate(character.lights):
             node = self._carrying(light, lambda node: LIGHTS not in node.get("extensions", {}))
-            own = {self._builder.extension(LIGHTS): {"light": index}}
+            own: dict[str, Any] = {self._builder.extension(LIGHTS): {"light": index}}
+            if not light.visible:
+                own[self._builder.extension("KHR_node_visibility")] = {"visible": False}
             node["extensions"] = node.get("extensions", {}) | own
 
     def _carrying(
         self, placed: JointCamera | JointLight, free: Callable[[dict[str, Any]], bool]
     ) -> dict[str, Any]:
         node = self._nodes[placed.joint]
-        if placed.rotation == (0.0, 0.0, 0.0, 1.0) and free(node):
+        shown = getattr(placed, "visible", True)
+        if placed.rotation == (0.0, 0.0, 0.0, 1.0) and free(node) and shown:
             return node
         n = self._add_node({"name": placed.name, "rotation": list(placed.rotation)}, placed.joint)
         self._notes[n].placed = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from marrow.gpu.device import Device
 from marrow.lod.bounding_spheres import moving_bounding_sphere
 from marrow.rendering.passes.clustered_lights import Lamps
 from marrow.rendering.passes.shadows import ShadowMap
+from marrow.rendering.resources.environment_light import EnvironmentLight
 from marrow.rendering.resources.uniforms import FRAME, clip_matrix, far_depth
 from marrow.scene.actor_state import ActorState
 from marrow.scene.camera import Camera
@@ -25,6 +27,8 @@ REACH, FEWEST_LINES = 7, 12
 """How far the floor is seen: so many times the scene's radius, at least so many lines."""
 CONTACT = 0.14
 """How far contact shading looks: so many times the radius of the largest thing that the camera looks at."""
+OUT_OF_FOCUS = 0.22
+"""The roughness of a mirror that shows an environment as it is shown as a background."""
 AROUND, FLAT = 1.5, 0.15
 """What is larger than so many half heights of the picture, or lower than this part of its radius, is not looked at: it is
 the ground, or a room."""
@@ -38,7 +42,7 @@ class FrameData:
 
     def __init__(self, device: Device, shadows: ShadowMap) -> None:
         self.device, self.shadows = device, shadows
-        self.lamps = Lamps(device)
+        self.lamps, self.environment = Lamps(device), EnvironmentLight(device)
         self.origin: Array = np.zeros(3)
         self.record = np.zeros((), FRAME.dtype)
         self.uniform = Buffer(device, FRAME.dtype.itemsize, label="frame", flags=usage("uniform"))
@@ -60,6 +64,7 @@ class FrameData:
                     "visibility": 2,
                     "texture": {"sample_type": "unfilterable-float", "view_dimension": "2d-array"},
                 },
+                {"binding": 9, "visibility": 2, "texture": {"view_dimension": "2d-array"}},
             ],
         )
         self.box = (0.0, 0.0, 1.0, 1.0)
@@ -67,7 +72,7 @@ class FrameData:
 
     @property
     def group(self) -> Any:
-        key = (self.shadows.version, self.lamps.version)
+        key = (self.shadows.version, self.lamps.version, self.environment.version)
         if self._group is None or self._group[0] != key:
             resources = [
                 {"buffer": self.uniform.raw, "offset": 0, "size": self.uniform.size},
@@ -75,12 +80,9 @@ class FrameData:
                 self.shadows.sampler,
             ]
             entries = [{"binding": i, "resource": r} for i, r in enumerate(resources)]
-            for binding, more in (
-                (6, self.shadows.blocks),
-                (7, self.shadows.smooth),
-                (8, self.shadows.least),
-            ):
-                entries.append({"binding": binding, "resource": more})
+            shadows = self.shadows
+            more = (shadows.blocks, shadows.smooth, shadows.least, self.environment.view)
+            entries += [{"binding": i, "resource": r} for i, r in enumerate(more, 6)]
             made = self.device.raw.create_bind_group(
                 layout=self.layout, entries=entries + self.lamps.entries()
             )
@@ -92,6 +94,7 @@ class FrameData:
     ) -> None:
         """Writes the uniform and the lamps of a picture."""
         origin, sun = self.origin, scene.sun
+        self.environment.use(scene.environment.map)
         whole, around = clip_matrix(camera, origin), surroundings(scene.environment)
         low, high = extent(there)
         center, radius = (low + high) / 2 - origin, float(np.linalg.norm(high - low)) / 2
@@ -130,7 +133,14 @@ class FrameData:
             line_color=(*around.line, around.line_cover if scene.grid else 0.0),
             grid=(origin[0] % (5 * unit), origin[2] % (5 * unit), around.darkness, 1 / far_depth(camera)),
             background_top=(*around.top, around.kind),
-            background_bottom=around.bottom,
+            background_bottom=(*around.bottom, OUT_OF_FOCUS),
+            environment=(
+                math.cos(scene.environment.rotation),
+                math.sin(scene.environment.rotation),
+                max(self.environment.layers - 1, 0),
+                float(self.environment.layers > 0),
+            ),
+            harmonics=self.environment.harmonics,
             contact=(CONTACT * looked_at, camera.projection[1, 1] * size[1] / 2),
             counts=(0, len(self.shadows.fits), samples, self.shadows.taps),
         )

@@ -46,9 +46,11 @@ FRAME = Struct(
         ("floor_color", "vec4f", 0),  # w: how much of it covers
         ("line_color", "vec4f", 0),  # of the grid; w: how much it covers
         ("grid", "vec4f", 0),  # origin modulo five grid lines (x, z), darkness of shadows, 1 / far
-        ("background_top", "vec4f", 0),  # w: 0 transparent, 1 shown, 2 a sky
-        ("background_bottom", "vec4f", 0),
+        ("background_top", "vec4f", 0),  # w: 0 transparent, 1 shown, 2 a sky, 3 the environment
+        ("background_bottom", "vec4f", 0),  # w: how much out of focus the environment is
         ("contact", "vec4f", 0),  # how far contact shading looks in metres, pixels of a metre at depth 1
+        ("environment", "vec4f", 0),  # cosine and sine of its turn, layers less one, 1 where there is a map
+        ("harmonics", "vec4f", 9),  # of what a matt surface gathers
         ("counts", "vec4u", 0),  # 0, cascades, samples, taps of a shadow
         ("cascades", CASCADE, CASCADES),
     ],
