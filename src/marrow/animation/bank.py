@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.frame_budget import joint_frames
-from marrow.animation.packed import PackedFrames, base_row
+from marrow.animation.packed import PackedFrames, base_row, with_spare
 from marrow.animation.resampling import SampledClip, pack_rows, resampled
 from marrow.errors import ValidationError
 from marrow.kernels.memory import aligned
@@ -106,7 +106,7 @@ class ClipBank(Asset):
             freeze(np.array([0.0, *(s.duration for s in sampled)], np.float64)),
             {s.name: i + 1 for i, s in enumerate(sampled)},
             tuple(sampled),
-            freeze(np.concatenate([*words, np.zeros(0, np.int32)]).astype(np.int32)),
+            freeze(with_spare(words)),
             freeze(np.array(packed_at, np.int64)),
         )
 

@@ -85,10 +85,16 @@ def compressed(
     share = 1.0 - (MORPH_SHARE if plan.morphs.any() else 0.0)
     body = _body(clip, rows, joint_radii(skeleton, character), limits * share)
     packer = _Packer(clip, rows, layout, plan, body, sampled.rate)
-    motion = min((packer.pack(length) for length in (16, 32)), key=lambda packed: packed.nbytes)
+    lengths = {even_length(len(rows), length) for length in (16, 32)}
+    motion = min((packer.pack(length) for length in sorted(lengths)), key=lambda packed: packed.nbytes)
     resampling = 0.0 if clip.packed is not None else _resampling_error(clip, sampled)
     motion = replace(motion, limit=float(limits.min()), resampling_error=resampling)
     return replace(clip, tracks=PackedTracks(motion, skeleton), duration=clip.duration)
+
+
+def even_length(frames: int, length: int) -> int:
+    """About so many frames, so that all segments are as long as each other, nearly."""
+    return -(-frames // max(round(frames / length), 1))
 
 
 def _applied(rows: Array, skeleton: Skeleton, layout: PoseLayout) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.kernels.packed_layout import EMPTY, HEAD, NO_BLOCK, OWN_BITS, SPARE, WIDEST
+from marrow.kernels.packed_layout import EMPTY, HEAD, NO_BLOCK, OWN_BITS, WIDEST
 from marrow.kernels.packing import CHANNEL, fit_segments, least_squares, write_segments
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.math import quaternion
@@ -264,17 +264,17 @@ def write_record(
     exact = np.flatnonzero(plan.exact).tolist()
     for j in exact:
         floats[plan.column[j, :3][plan.column[j, :3] >= 0]] = 1
-    # Where one constant of a plane is a float, all are.
-    for a, b in itertools.pairwise(first.tolist()):
+    # Where one constant of a block is a float, all are.
+    for a, b in itertools.pairwise(first[::3].tolist()):
         floats[a:b] = floats[a:b].max(initial=0)
     fit, heads = (
         np.zeros(max(segments * columns * CHANNEL, 1), np.int32),
-        np.zeros(max(3 * segments * blocks, 1), np.int32),
+        np.zeros(max(segments * blocks, 1), np.int32),
     )
     octets = 0
     if columns:
         octets = fit_segments(
-            numbers, first, floats, least_squares(length), fit, heads, np.zeros(16 * CHANNEL, np.int32), columns,
+            numbers, first, floats, least_squares(length, T - length * (segments - 1)), fit, heads, np.zeros(48 * CHANNEL, np.int32), columns,
             T, length, segments
         )[0]  # fmt: skip
     starts = _starts(plan, layout, rows, fit, codes, steps, sizes, floats, length)
@@ -308,8 +308,8 @@ def write_record(
         ]
         raise ValidationError(f"compressed: {why[-end]} for a limit this small")
     words[len(head) : body] = table
-    words[:7] = T, layout.joints // 16, layout.morphs // 16, blocks, len(head), end + SPARE, length
-    return words[: end + SPARE].copy()
+    words[:7] = T, layout.joints // 16, layout.morphs // 16, blocks, len(head), end, length
+    return words[:end].copy()
 
 
 def _starts(
