@@ -96,6 +96,13 @@ class Record:
         rank = bin(own & ((1 << lane) - 1)).count("1")
         return at + 2 + -(-tracks // 4) + size * rank
 
+    def own_turn(self, k, lane):
+        at, _, masks, own = self.cell(k)
+        tracks, count = bin(masks[0] | masks[1] | masks[2]).count("1"), bin(own).count("1")
+        first = 4 * (at + 2) + tracks + bin(own & ((1 << lane) - 1)).count("1")
+        numbers = [sum(self.octet(first + (3 * c + k) * count) << 8 * k for k in range(3)) for c in range(3)]
+        return turn(np.array([n - 2**24 if n >= 2**23 else n for n in numbers]) / 2**23)
+
     def frame(self, frame, rest):
         """Translation, rotation, scale and morph weights of a frame, from those of the base pose."""
         t, q, s, m = (np.array(x, np.float64) for x in rest)
@@ -109,8 +116,7 @@ class Record:
                         start[j] = [self.floating(self.word(word + c)) for c in range(3)]
                     start[j] += cells[kind][lane]
                 if self.cell(3 * g + 1)[3] >> lane & 1:
-                    bit = 32 * self.own(3 * g + 1, lane, 2)
-                    q[j] = turn(np.array([self.bits(bit + 21 * c, 21) - 2**20 for c in range(3)]) / 2**20)
+                    q[j] = self.own_turn(3 * g + 1, lane)
                 q[j] = product(q[j], turn(cells[1][lane]))
         for g in range(self.morph_groups):
             k, values = 3 * self.groups + g, self.values(3 * self.groups + g, frame)

@@ -355,9 +355,10 @@ def _head(plan: TrackPlan, layout: PoseLayout, cells: list[_Cell], steps: Array)
             codes = [
                 int(steps[t, cell.kind]) if cell.kind < 3 else int(plan.morph_code[t]) for t in cell.tracks
             ]
-            octets = bytes(codes) + bytes(-len(codes) % 4)
-            words += np.frombuffer(octets, "<u4").tolist()
-            for target in [16 * cell.group + lane for lane in range(16) if cell.own >> lane & 1]:
+            own = [16 * cell.group + lane for lane in range(16) if cell.own >> lane & 1]
+            octets = bytes(codes) + (_own_turns(plan, own) if cell.kind == 1 else b"")
+            words += np.frombuffer(octets + bytes(-len(octets) % 4), "<u4").tolist()
+            for target in own if cell.kind != 1 else []:
                 words += _own_words(plan, target, cell.kind)
         words[HEAD + k] = where | cell.number << 16
     if len(words) >= NO_BLOCK:
@@ -365,13 +366,15 @@ def _head(plan: TrackPlan, layout: PoseLayout, cells: list[_Cell], steps: Array)
     return (np.array(words, np.int64) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
+def _own_turns(plan: TrackPlan, joints: list[int]) -> bytes:
+    """The rotations that joints start from in place of the base pose: planes of octets."""
+    turns = quaternion.multiply(quaternion.conjugate(plan.under[joints, 3:]), plan.base[joints, 3:7])
+    numbers = own_numbers(turns).astype("<i4").T
+    return b"".join(((n >> 8 * k) & 255).astype(np.uint8).tobytes() for n in numbers for k in range(3))
+
+
 def _own_words(plan: TrackPlan, target: int, kind: int) -> list[int]:
     """What a joint or a channel starts from in place of the base pose."""
-    if kind == 1:
-        turn = quaternion.multiply(quaternion.conjugate(plan.under[target, 3:]), plan.base[target, 3:7])
-        numbers = own_numbers(turn).astype(np.int64) + (1 << (OWN_BITS - 1))
-        together = sum(int(n) << (OWN_BITS * c) for c, n in enumerate(numbers))
-        return [together & 0xFFFFFFFF, together >> 32]
     values = (
         plan.morph_base[target : target + 1]
         if kind == 3

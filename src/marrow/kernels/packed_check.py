@@ -73,9 +73,11 @@ def check_cell(words, at, number, kind, blocks):
         return 3
     if (tracks != 0) != (number != NO_BLOCK) or (tracks != 0 and number >= blocks):
         return 3
-    each = 2 if kind == 1 else (1 if kind == 3 else 3)
+    each = 1 if kind == 3 else 3
     begin = at + 2 + ((count_bits(tracks) + 3) >> 2)
     end = begin + each * count_bits(own)
+    if kind == 1:
+        end = at + 2 + ((count_bits(tracks) + 9 * count_bits(own) + 3) >> 2)
     if end > size:
         return 3
     if kind != 1:

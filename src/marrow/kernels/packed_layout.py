@@ -11,14 +11,14 @@ joints: where the cell of its translations begins, and the number of its block (
 for each group of morph channels. The table of segments has for each where it begins. All are counted in words from the beginning of the record.
 
 Cell: four masks of 16 bits: which joints have a channel of the first, the second and the third component, and which have a value of their own to
-start from in place of that of the clip's base pose. Then for each joint that has a channel an octet: the code of its step. Then, from the next
-whole word on, the own values: of a rotation three numbers of 21 bits in two words, else a float for each component.
+start from in place of that of the clip's base pose. Then for each joint that has a channel an octet: the code of its step. Then the own values: of
+rotations nine planes, three octets for each component; of others, from the next whole word on, a float for each component.
 
 Segment: a half with the code of what all steps are multiplied by, a half of nothing, and for each block in a half where it begins, counted in
 halves of words from the segment.
 
 Block: an octet: in its bits 0 and 1 how many octets more than two a constant has; in bit 2 how many more than one a coefficient has; in bits 3 and
-4 the degree; bit 5 where it is *broad*: where a joint has more than 25 bits in a frame, or all have more than 480. Then *planes*, which have an octet for each channel,
+4 the degree; bit 5 where it is *broad*: where a joint has more than 32 bits in a frame, or all have more than 480. Then *planes*, which have an octet for each channel,
 those of the first component in front, then those of the second, the third: the widths; the lowest octets of the constants, the next; for each coefficient its lowest
 octets, and the next. Then the frames, one behind the other without a gap: for each joint, each of its channels, as many bits as its width says; 57
 for a joint at most.
@@ -29,7 +29,7 @@ polynomials. That is multiplied by the step and by the segment's factor; a const
 after. The codes of steps are `8 (exponent + 28) + eighths`: the step is `(1 + eighths / 8) 2^exponent`.
 
 Translations, scales and morph weights are added to where they start from. A rotation's three numbers m are its modified Rodrigues
-parameters, `(2 m, 1 - |m|^2) / (1 + |m|^2)`, seen from where it starts; so are own values of rotations, where 2^20 is 0 and a step is 2^-20.
+parameters, `(2 m, 1 - |m|^2) / (1 + |m|^2)`, seen from where it starts; so are own values of rotations, in steps of 2^-23.
 Two frames are mixed straight, the second on the side of the first.
 """
 
@@ -59,7 +59,7 @@ SPARE = 16
 """Words that must lie behind a record, whatever they are: octets are read 64 at a time."""
 LONGEST = 64
 """Frames of a segment, at most."""
-NEAR_BITS, NEAR_ROW = 25, 480
+NEAR_BITS, NEAR_ROW = 32, 480
 """Bits of a joint and of all joints of a block in a frame, at most, where it is not broad."""
 NO_BLOCK = 0xFFFF
 WIDEST = 24
@@ -70,7 +70,7 @@ STEP_ONE = 28 * 8
 """The code of a step of 1."""
 STEP_BASE = (127 - 28) << 3
 """What is added to a code to make it the upper bits of a float32."""
-OWN_BITS = 21
+OWN_BITS = 24
 """Bits of each number of an own rotation."""
 
 

@@ -58,7 +58,7 @@ class Formulas:
     """`fields(words, offset, at, widths)`: several numbers one behind the other, each of its own width in lanes; 57 bits in all at most. Eight octets
     are read."""
     near_fields: Callable[..., Any]
-    """`near_fields(words, octet, at, widths)`: the same of 25 bits in all at most, the lanes' bits counted from an octet on: below 480. 64 octets are read."""
+    """`near_fields(words, octet, at, widths)`: the same of 32 bits in all at most, the lanes' bits counted from an octet on: below 480. 64 octets are read."""
     first: Callable[..., Any]
     """The number of the first lane, as an offset."""
     ones: Callable[..., Any]

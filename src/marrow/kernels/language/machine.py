@@ -76,21 +76,23 @@ _NEAR_BITS = """define internal <16 x i32> @"near_bits"(ptr %octets, <16 x i32> 
 {body}
 }}
 """
-_FIVES = "<" + ", ".join(["i32 {}"] * 16) + ">"
+_EACH = "<" + ", ".join(["i32 {}"] * 16) + ">"
 _BY_PERMUTING = f"""  %row = load <16 x i32>, ptr %octets, align 1
-  %low = lshr <16 x i32> %at, {_FIVES.format(*[5] * 16)}
-  %high = add <16 x i32> %low, {_FIVES.format(*[1] * 16)}
+  %low = lshr <16 x i32> %at, {_EACH.format(*[5] * 16)}
+  %high = add <16 x i32> %low, {_EACH.format(*[1] * 16)}
   %a = call <16 x i32> @llvm.x86.avx512.permvar.si.512(<16 x i32> %row, <16 x i32> %low)
   %b = call <16 x i32> @llvm.x86.avx512.permvar.si.512(<16 x i32> %row, <16 x i32> %high)
   %found = call <16 x i32> @llvm.fshr.v16i32(<16 x i32> %b, <16 x i32> %a, <16 x i32> %at)
   ret <16 x i32> %found"""
-_BY_GATHERING = f"""  %low = lshr <16 x i32> %at, {_FIVES.format(*[3] * 16)}
+_BY_GATHERING = f"""  %low = lshr <16 x i32> %at, {_EACH.format(*[3] * 16)}
   %places = getelementptr i8, ptr %octets, <16 x i32> %low
   %all = insertelement <16 x i1> undef, i1 true, i32 0
   %mask = shufflevector <16 x i1> %all, <16 x i1> undef, <16 x i32> zeroinitializer
-  %row = call <16 x i32> @llvm.masked.gather.v16i32.v16p0(<16 x ptr> %places, i32 1, <16 x i1> %mask, <16 x i32> undef)
-  %rest = and <16 x i32> %at, {_FIVES.format(*[7] * 16)}
-  %found = lshr <16 x i32> %row, %rest
+  %row = call <16 x i64> @llvm.masked.gather.v16i64.v16p0(<16 x ptr> %places, i32 1, <16 x i1> %mask, <16 x i64> undef)
+  %rest = and <16 x i32> %at, {_EACH.format(*[7] * 16)}
+  %wide = zext <16 x i32> %rest to <16 x i64>
+  %moved = lshr <16 x i64> %row, %wide
+  %found = trunc <16 x i64> %moved to <16 x i32>
   ret <16 x i32> %found"""
 
 
@@ -104,14 +106,15 @@ def _with_near_bits(text: str, permutes: bool) -> str:
     names = (
         ["llvm.x86.avx512.permvar.si.512", "llvm.fshr.v16i32"]
         if permutes
-        else ["llvm.masked.gather.v16i32.v16p0"]
+        else ["llvm.masked.gather.v16i64.v16p0"]
     )
     for name in names:
         if f'@"{name}"(' in text or name not in body:
             continue
         three = "<16 x i32>, <16 x i32>, <16 x i32>" if "fshr" in name else "<16 x i32>, <16 x i32>"
-        kinds = three if "gather" not in name else "<16 x ptr>, i32, <16 x i1>, <16 x i32>"
-        body += f"declare <16 x i32> @{name}({kinds})\n"
+        kinds = three if "gather" not in name else "<16 x ptr>, i32, <16 x i1>, <16 x i64>"
+        returned = "<16 x i64>" if "gather" in name else "<16 x i32>"
+        body += f"declare {returned} @{name}({kinds})\n"
     return text.replace(declared.group(0), body)
 
 

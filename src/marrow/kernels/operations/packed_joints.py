@@ -153,6 +153,12 @@ def own_word(packed, cell, lane, size, c):
     return 4 * (cell + 2 + ((ones(tracks) + 3) >> 2) + size * rank + c)
 
 
+def own_turn(packed, at, count):
+    """A number of an own rotation, whose octets lie so many apart."""
+    low, high = octet_at(packed, at) + (octet_at(packed, at + count) << 8), octet_at(packed, at + 2 * count)
+    return signed(low + (high << 16), 3)
+
+
 def own_float(packed, octet):
     return float_at(
         octet_at(packed, octet),
@@ -207,10 +213,11 @@ def put_turn(work, record, j, o, a, k, b, l, length, t, weight, more, top):
         work.bank[o + 6 * Jp + j],
     )
     if ((half_at(packed, cell, 3) >> lane) & 1) != 0:
-        at = 8 * own_word(packed, cell, lane, 2, 0)
-        middle = 1 << (OWN_BITS - 1)
-        x, y = bits_at(packed, 0, at, OWN_BITS) - middle, bits_at(packed, 0, at + OWN_BITS, OWN_BITS) - middle
-        z = bits_at(packed, 0, at + 2 * OWN_BITS, OWN_BITS) - middle
+        own = half_at(packed, cell, 3)
+        tracks = half_at(packed, cell, 0) | half_at(packed, cell, 1) | half_at(packed, cell, 2)
+        at, count = 4 * (cell + 2) + ones(tracks) + ones(own & ((1 << lane) - 1)), ones(own)
+        x, y = own_turn(packed, at, count), own_turn(packed, at + 3 * count, count)
+        z = own_turn(packed, at + 6 * count, count)
         start = turn_of(x * OWN_UNIT, y * OWN_UNIT, z * OWN_UNIT)
     rest = 1.0 - t
     mixed = (

@@ -114,7 +114,7 @@ class _Cell:
             numbers = e.near_fields(packed, start, at, widths)
 
             def broad(_: Any, values: list[Any], start: Any = start, at: Any = at) -> list[Any]:
-                # More than 25 bits in a lane, or more than fit a row.
+                # More than 32 bits in a lane, or more than fit a row.
                 return e.fields(packed, e.part(start, 2, 40), at + e.wholes(e.times(e.part(start, 0, 2), 8)), widths)
 
             numbers = e.accumulate(numbers, e.part(head, 5, 1), broad)
@@ -167,16 +167,20 @@ class _Cell:
         return self._bit(self.own, self.e.lane_numbers(self.i)).compare("!=", 0)
 
     def own_turns(self, base: list[Any]) -> list[Any]:
-        """The rotations that these are seen from: those of the base pose, or own ones."""
+        """The rotations that these are seen from, of any length: those of the base pose, or own ones."""
         e = self.e
 
         def found(_: Any, values: list[Any]) -> list[Any]:
-            at, m = self._own_at(2), []
-            for c in range(3):
-                whole = e.bits(self.packed, self.start, at + OWN_BITS * c, OWN_BITS) - (1 << (OWN_BITS - 1))
+            m, ranks, count = [], e.ranks(self.i, self.own), e.count(self.own)
+            at = e.plus(e.times(e.at(self.start, 2), 4), e.count(self.tracks))
+            for _ in range(3):
+                octets = []
+                for _ in range(3):
+                    octets.append(e.picked(self.packed, at, ranks))
+                    at = e.plus(at, count)
+                whole = ((octets[0] << 8) | (octets[1] << 16) | (octets[2] << 24)).down(8)
                 m.append(e.number(whole) * OWN_UNIT)
-            q, length = quaternion(e, m)
-            return [e.select(self._has_own(), x / length, b) for x, b in zip(q, values)]
+            return [e.select(self._has_own(), x, b) for x, b in zip(quaternion(e, m)[0], values)]
 
         return e.accumulate(base, e.any(self.own), found)
 
