@@ -175,10 +175,13 @@ class _Packer:
         ):
             self.steps[:, kind] = [step_code(x) for x in sizes]
         children = [np.flatnonzero(body.parents == j) for j in range(J)]
+        below = [clip.skeleton.descendants(j) for j in range(J)]
         plan.mark_long_ways(rows, layout, SIZES[self.steps[:, 0]])
         self.work = StepWork(
             rows=rows.reshape(-1), parents=body.parents, children=np.concatenate([*children, []]).astype(np.int32),
             child_start=np.concatenate([[0], np.cumsum([len(c) for c in children])]).astype(np.int32),
+            below=np.concatenate([*below, []]).astype(np.int32),
+            below_start=np.concatenate([[0], np.cumsum([len(b) for b in below])]).astype(np.int32),
             column=plan.column.reshape(-1), code=self.steps.reshape(-1), sizes=SIZES, exact=plan.exact,
             base=plan.base.reshape(-1),
             unit=body.unit, own_unit=body.own_unit, radius=body.radius, limit=SURE * body.limit,

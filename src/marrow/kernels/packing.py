@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -20,19 +19,24 @@ CHANNEL = 5
 """Whole numbers that say how a channel is written in a segment: its width, its constant, three coefficients."""
 
 
+def _summed(numbers: list[float]) -> float:
+    """Python's `sum` of floats is another in other versions."""
+    total = 0.0
+    for x in numbers:
+        total += x
+    return total
+
+
 @cache
 def _solved(length: int, n: int) -> NDArray[Any]:
     """What `n` numbers of a segment of `length` frames are multiplied by to give the coefficients of the polynomial nearest to them, `(4, 4, length)`,
-    for degrees from 0 to 3. Computed exactly."""
+    for degrees from 0 to 3. One operation after the other, so that it has the same bits everywhere."""
     out = np.zeros((4, 4, length))
     for degree in range(min(4, n)):
         count = degree + 1
-        basis: Any = [
-            [Fraction(x, 1024) for x in (1024, *shapes_at(k, length))[:count]]
-            for k in range(n)
-        ]
-        rows: list[list[Any]] = [
-            [sum(b[i] * b[j] for b in basis) for j in range(count)] + [b[i] for b in basis]
+        basis = [[x / 1024 for x in (1024, *shapes_at(k, length))[:count]] for k in range(n)]
+        rows = [
+            [_summed([b[i] * b[j] for b in basis]) for j in range(count)] + [b[i] for b in basis]
             for i in range(count)
         ]
         for i in range(count):  # Gauss and Jordan; the matrix is positive
@@ -42,7 +46,7 @@ def _solved(length: int, n: int) -> NDArray[Any]:
                     factor = rows[other][i]
                     rows[other] = [x - factor * y for x, y in zip(rows[other], rows[i])]
         for i in range(count):
-            out[degree, i, :n] = [float(x) for x in rows[i][count:]]
+            out[degree, i, :n] = rows[i][count:]
     return out
 
 
