@@ -2,10 +2,11 @@
 
     python tools/compression_table.py CMU_FOLDER [--lists cmu30 cmu120 mannequin] [--clips N] [--write]
 
-`CMU_FOLDER` is a checkout of `una-dinosauria/cmu-mocap` on GitHub. Of its 2,245 files with at most 3,000,000 bytes, sorted by path, every 56th from
-the 29th on is taken: 40 clips of 31 joints (end sites are left out, and the first frame, in which the actor stands as in the rest
-pose), at 30 frames a second and at the 120 they were captured with, a unit being 0.0254 / 0.45 m. `mannequin` is all clips of `mw.samples.mannequin()`. Errors are measured by the decoder of the tests,
-in float64, at frames and between, over the whole of spheres of 3 cm around joints.
+`CMU_FOLDER` is a checkout of `una-dinosauria/cmu-mocap` on GitHub. Of its 2,245 files with at most 3,000,000 bytes,
+sorted by path, every 56th from the 29th on is taken: 40 clips of 31 joints (end sites are left out, and the first frame,
+in which the actor stands as in the rest pose), at 30 frames a second and at the 120 they were captured with, a unit being
+0.0254 / 0.45 m. `mannequin` is all clips of `mw.samples.mannequin()`. Errors are measured by the decoder of the tests, in
+float64, at frames and between, over the whole of spheres of 3 cm around joints.
 """
 
 from __future__ import annotations
@@ -64,9 +65,7 @@ class Sums:
 def cmu_files(folder: Path) -> list[Path]:
     """The named list."""
     files = sorted(
-        str(path.relative_to(folder))
-        for path in folder.rglob("*.bvh")
-        if path.stat().st_size <= 3_000_000
+        str(path.relative_to(folder)) for path in folder.rglob("*.bvh") if path.stat().st_size <= 3_000_000
     )
     if len(files) != 2245 and len(files) != 40:
         print(f"{folder} has {len(files)} such files, 2245 were expected", file=sys.stderr)
@@ -79,13 +78,17 @@ def without_ends(character: mw.Character) -> Clip:
     skeleton = character.skeleton
     kept = [j for j, name in enumerate(skeleton.names) if "_end" not in name]
     place = {j: k for k, j in enumerate(kept)}
-    rest = Pose(SCALE * skeleton.rest.translation[kept], skeleton.rest.rotation[kept], skeleton.rest.scale[kept])
+    rest = Pose(
+        SCALE * skeleton.rest.translation[kept], skeleton.rest.rotation[kept], skeleton.rest.scale[kept]
+    )
     parents = [place.get(int(skeleton.parents[j]), -1) for j in kept]
     bare = Skeleton([skeleton.names[j] for j in kept], parents, rest)
     sampled = clip.resampled()
     poses = unpack_rows(np.array(sampled.rows), len(skeleton), 0)
     fields = [SCALE * poses.translation[1:, kept], poses.rotation[1:, kept], poses.scale[1:, kept]]
-    return Clip.from_poses(character.name, bare, Pose(*(np.ascontiguousarray(f) for f in fields)), sampled.rate)
+    return Clip.from_poses(
+        character.name, bare, Pose(*(np.ascontiguousarray(f) for f in fields)), sampled.rate
+    )
 
 
 def clips_of(name: str, folder: Path | None) -> Iterator[tuple[Clip, float | None]]:
@@ -101,7 +104,9 @@ def clips_of(name: str, folder: Path | None) -> Iterator[tuple[Clip, float | Non
 
 
 def _fields(pose: Pose) -> tuple[Any, ...]:
-    return tuple(np.asarray(x, np.float64) for x in (pose.translation, pose.rotation, pose.scale, pose.morphs))
+    return tuple(
+        np.asarray(x, np.float64) for x in (pose.translation, pose.rotation, pose.scale, pose.morphs)
+    )
 
 
 def worst_error(clip: Clip, packed: Clip, rate: float | None) -> float:
@@ -164,7 +169,11 @@ def measured(name: str, folder: Path | None, most: int | None) -> Sums:
         error = worst_error(clip, packed, rate)
         best, poses = decoding_time(packed)
         sums.decoding, sums.poses = sums.decoding + best, sums.poses + poses
-        sums.clips, sums.raw, sums.packed = sums.clips + 1, sums.raw + motion.raw_bytes, sums.packed + motion.nbytes
+        sums.clips, sums.raw, sums.packed = (
+            sums.clips + 1,
+            sums.raw + motion.raw_bytes,
+            sums.packed + motion.nbytes,
+        )
         sums.archived += len(archived)
         sums.worst, sums.over = max(sums.worst, error), sums.over + (error > LIMIT)
         print(
@@ -181,8 +190,9 @@ def table(sums: dict[str, Sums]) -> str:
     ]
     for name, s in sums.items():
         lines.append(
-            f"| {LISTS[name]} | {s.clips} | {s.raw / s.packed:.1f} : 1 | {s.raw / s.archived:.1f} : 1 | {1e6 * s.worst:.0f} um, {s.over} clips over the limit "
-            f"| {1e9 * s.decoding / s.poses:.1f} ns | {1e-6 * s.raw / s.packing:.1f} MB/s | {1e-6 * s.raw / s.expanding:.0f} MB/s |"
+            f"| {LISTS[name]} | {s.clips} | {s.raw / s.packed:.1f} : 1 | {s.raw / s.archived:.1f} : 1 "
+            f"| {1e6 * s.worst:.0f} um, {s.over} clips over the limit | {1e9 * s.decoding / s.poses:.1f} ns "
+            f"| {1e-6 * s.raw / s.packing:.1f} MB/s | {1e-6 * s.raw / s.expanding:.0f} MB/s |"
         )
     return "\n".join(lines)
 

@@ -9,7 +9,7 @@ import pytest
 
 import marrow as mw
 from marrow.animation.bank import ClipBank
-from marrow.animation.packed import base_row
+from marrow.animation.packed import base_row, with_spare
 from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError
 from marrow.kernels.operations.packed_joints import add_packed_joints
@@ -165,7 +165,7 @@ def test_samples_are_those_of_the_reference_at_any_time():
 
 def test_numpy_gives_the_bits_of_machine_code():
     clip = motion(body(33, morphs=2, seed=2), 50, seed=3).compressed()
-    layout, words = PoseLayout(33, 2), clip.packed.words
+    layout, words = PoseLayout(33, 2), with_spare([clip.packed.words])
     results = []
     for plainly in (False, True):
         rows = np.zeros(6 * layout.size, np.float32)
@@ -363,5 +363,15 @@ def test_what_a_shader_does_joint_by_joint_is_what_lanes_do():
         add_packed_joints(work, 0, at, 0.75, 0.0, 0)
         add_packed_joints(work, 0, at, 0.25, 1.0, 0)
         rows = np.zeros(layout.size, np.float32)
-        sample_packed(clip.packed.words, base, np.array([at]), rows, 0, 0, 40, layout.joints, layout.morphs)
+        sample_packed(
+            with_spare([clip.packed.words]),
+            base,
+            np.array([at]),
+            rows,
+            0,
+            0,
+            40,
+            layout.joints,
+            layout.morphs,
+        )
         np.testing.assert_allclose(work.stack, rows, atol=2e-6)

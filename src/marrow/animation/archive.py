@@ -1,7 +1,8 @@
 """The archive form of packed motion: smaller still, and expanded to the very same words before it is played.
 
-What the head of a record says is written without what follows from it, the numbers of all frames by `kernels.archive_coder`; polynomials and bits are made anew
-of these. An archive that does not give the same words holds the words themselves.
+What the head of a record says is written without what follows from it, the numbers of all frames by
+`kernels.archive_coder`; polynomials and bits are made anew of these. An archive that does not give the same words holds
+the words themselves.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def expanded(data: bytes) -> PackedMotion:
         raise ValidationError("this is no archive of packed motion")
     _, version, additive, morphs, joints, frames, _, *figures = _HEADER.unpack_from(data)
     if version != VERSION or additive > 1:
-        raise ValidationError(f"an archive of packed motion of version {version}: this marrow reads {VERSION}")
+        raise ValidationError(
+            f"an archive of packed motion of version {version}: this marrow reads {VERSION}"
+        )
     words = expanded_words(data[_HEADER.size :], frames, joints, morphs)
     return PackedMotion(words, frames, joints, morphs, figures[0], bool(additive), *figures[1:])
 
@@ -83,7 +86,9 @@ class _Coder:
 
     def put_numbers(self, numbers: Array, factors: Array, frames: int, length: int) -> int:
         nothing = np.zeros(0, np.int32)
-        return archive_numbers(nothing, numbers, factors, *self._state(), self.columns, frames, length, 0, 1)[0]
+        return archive_numbers(nothing, numbers, factors, *self._state(), self.columns, frames, length, 0, 1)[
+            0
+        ]
 
     def take(self, count: int, tree: int) -> bytes:
         head, nothing = np.zeros(count, np.int32), np.zeros(1, np.int32)
@@ -231,7 +236,9 @@ def _exact(heads: Array, first: Array, segments: int, columns: int) -> Array:
     blocks = (len(first) - 1) // 3
     out = np.zeros((segments, columns), bool)
     for b in range(blocks):
-        out[:, first[3 * b] : first[3 * b + 3]] = ((heads[: segments * blocks].reshape(segments, -1)[:, b] & 3) == 2)[:, None]
+        out[:, first[3 * b] : first[3 * b + 3]] = (
+            (heads[: segments * blocks].reshape(segments, -1)[:, b] & 3) == 2
+        )[:, None]
     return np.flatnonzero(out)
 
 
@@ -280,7 +287,16 @@ def expanded_words(data: bytes, frames: int, joints: int, morphs: int) -> Array:
     if columns:
         squares = least_squares(length, frames - length * (segments - 1))
         room = refit_segments(
-            numbers, first, squares, fit, heads, np.zeros(CHANNEL, np.int32), columns, frames, length, segments
+            numbers,
+            first,
+            squares,
+            fit,
+            heads,
+            np.zeros(CHANNEL, np.int32),
+            columns,
+            frames,
+            length,
+            segments,
         )[0]
     head = cells.head()
     body = len(head) + segments

@@ -274,8 +274,8 @@ def write_record(
     octets = 0
     if columns:
         octets = fit_segments(
-            numbers, first, floats, least_squares(length, T - length * (segments - 1)), fit, heads, np.zeros(48 * CHANNEL, np.int32), columns,
-            T, length, segments
+            numbers, first, floats, least_squares(length, T - length * (segments - 1)), fit, heads,
+            np.zeros(48 * CHANNEL, np.int32), columns, T, length, segments
         )[0]  # fmt: skip
     starts = _starts(plan, layout, rows, fit, codes, steps, sizes, floats, length)
     head = _head(plan, layout, cells, steps)

@@ -14,10 +14,10 @@ from marrow.kernels.packed_layout import (
     LONGEST,
     MORPH_GROUPS,
     MOST_BITS,
-    NO_BLOCK,
-    SEGMENTS,
     NEAR_BITS,
     NEAR_ROW,
+    NO_BLOCK,
+    SEGMENTS,
     WIDEST,
     WORDS,
 )

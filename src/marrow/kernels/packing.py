@@ -128,7 +128,16 @@ def fit_segments(
                 for c in range(first, last):
                     at = CHANNEL * (c - first)
                     width, own = fit_channel(
-                        numbers, length * s * columns + c, columns, n, length, squares, which, degree, room, at
+                        numbers,
+                        length * s * columns + c,
+                        columns,
+                        n,
+                        length,
+                        squares,
+                        which,
+                        degree,
+                        room,
+                        at,
                     )
                     bits += n * width
                     octets = max(octets, own)

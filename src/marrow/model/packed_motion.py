@@ -54,8 +54,8 @@ class PackedMotion(Asset):
         _late.function("animation.packed_check", "check_packed")(self)
 
     def archived(self) -> bytes:
-        """The same in less room, for files: numbers predicted and range coded. It cannot be played as it is; `from_archive` gives back the very same
-        words."""
+        """The same in less room, for files: numbers predicted and range coded. It cannot be played as it is;
+        `from_archive` gives back the very same words."""
         made: bytes = _late.function("animation.archive", "archived")(self)
         return made
 

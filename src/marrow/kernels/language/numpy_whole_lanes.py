@@ -133,7 +133,9 @@ class NumpyWholeLanes:
     def near_fields(
         self, array: Any, octet: Any, at: NumpyWhole, widths: Sequence[NumpyWhole]
     ) -> list[NumpyWhole]:
-        return self.fields(array, 0, NumpyWhole(8 * np.asarray(octet, np.int64)[..., None] + at.value), widths)
+        return self.fields(
+            array, 0, NumpyWhole(8 * np.asarray(octet, np.int64)[..., None] + at.value), widths
+        )
 
     def first(self, x: NumpyWhole) -> Any:
         found = x.value[..., 0].astype(np.int64)

@@ -31,7 +31,9 @@ class _Cell:
     def _bit(self, mask: Any, lane: Any) -> Any:
         return (self.e.wholes(mask) >> lane) & 1
 
-    def _constants(self, planes: Any, at: list[Any], ranks: list[Any], more: Any) -> tuple[list[Any], list[Any]]:
+    def _constants(
+        self, planes: Any, at: list[Any], ranks: list[Any], more: Any
+    ) -> tuple[list[Any], list[Any]]:
         """The constants of the components, and what is added where they are floats; `planes` octets lie between two octets of a number."""
         e, found = self.e, []
         for c, begin in enumerate(at):
@@ -115,7 +117,9 @@ class _Cell:
 
             def broad(_: Any, values: list[Any], start: Any = start, at: Any = at) -> list[Any]:
                 # More than 32 bits in a lane, or more than fit a row.
-                return e.fields(packed, e.part(start, 2, 40), at + e.wholes(e.times(e.part(start, 0, 2), 8)), widths)
+                return e.fields(
+                    packed, e.part(start, 2, 40), at + e.wholes(e.times(e.part(start, 0, 2), 8)), widths
+                )
 
             numbers = e.accumulate(numbers, e.part(head, 5, 1), broad)
             values = []

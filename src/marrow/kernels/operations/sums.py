@@ -119,7 +119,9 @@ def sample_record(packed, r, bank, o, f, g, t, w, more, stack, top, Jp, Mp, lane
         packed_places_apart.each(0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top)  # fmt: skip
         packed_turns_apart.each(0, lanes, 16, Jp, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top)  # fmt: skip
         packed_places_apart.each(0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top)  # fmt: skip
-    packed_morphs.each(0, Mp, 16, Jp, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top)
+    packed_morphs.each(
+        0, Mp, 16, Jp, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top
+    )
 
 
 def run_sample(work, n, top, argument, time, weight):
