@@ -12,6 +12,7 @@ from marrow.animation.bank import ClipBank
 from marrow.animation.packed import base_row, with_spare
 from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError
+from marrow.graph.root_tracks import in_place
 from marrow.kernels.operations.packed_joints import add_packed_joints
 from marrow.kernels.packing import sample_packed
 from marrow.kernels.pose_layout import PoseLayout
@@ -321,6 +322,26 @@ def test_a_crowd_plays_packed_and_other_clips_together():
         crowd.update(0.13)
     a, b = (crowd.model_matrices for crowd in crowds)
     assert 0 < np.abs(a[..., 3] - b[..., 3]).max() < 4e-4
+
+
+def test_packed_clips_in_place_stay_packed():
+    """Under `RootMotion` clips are played in place: only the joint that travels has other numbers."""
+    skeleton = body(20, seed=31)
+    clips = [motion(skeleton, frames, seed=frames) for frames in (50, 37)]
+    clips = [replace(clip, name=f"c{k}") for k, clip in enumerate(clips)]
+    plain = mw.Character(skeleton, clips=clips)
+    packed = mw.Character(skeleton, clips=[clips[0].compressed(), clips[1]])
+    banks = [in_place(c, 0, ("x", "z", "yaw")) for c in (plain, packed)]
+    assert (banks[1].packed_at >= 0).tolist() == [False, True, False]
+    J, frames = len(skeleton), ClipBank.of(packed).frame_rows(1)
+    ours, theirs = (unpack_rows(np.array(bank.frame_rows(1)), J, 0) for bank in banks[::-1])
+    kept = unpack_rows(np.array(frames), J, 0)
+    assert np.array_equal(ours.rotation[:, 1:], kept.rotation[:, 1:])
+    assert np.array_equal(ours.translation[:, 1:], kept.translation[:, 1:])
+    # The limit is what the clip is off by; what is added here is a twentieth of it.
+    assert np.abs(ours.translation[:, 0] - theirs.translation[:, 0]).max() < 1e-4
+    assert np.ptp(kept.translation[:, 0, 0]) > 0.5 > 0.01 > np.ptp(ours.translation[:, 0, 0])
+    assert np.array_equal(banks[0].frame_rows(2), banks[1].frame_rows(2))
 
 
 def test_words_that_were_changed_never_lead_outside():

@@ -22,7 +22,7 @@ from marrow.kernels.packing import CHANNEL, least_squares, write_segments
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.model.packed_motion import PackedMotion
 
-__all__ = ["archived", "archived_words", "expanded", "expanded_words"]
+__all__ = ["POWERS", "SIZES", "Cells", "archived", "archived_words", "cells_of", "expanded", "expanded_words"]
 
 Array = NDArray[Any]
 _HEADER = struct.Struct("<4sBBHIIIdddd")
@@ -101,7 +101,7 @@ class _Coder:
 
 
 @dataclass(eq=False)
-class _Cells:
+class Cells:
     """The cells of a record: the masks of each, and the octets behind them; the columns of the blocks follow from these."""
 
     masks: list[list[int]]
@@ -164,7 +164,8 @@ def _behind(masks: list[int], kind: int) -> int:
     return (steps + -steps % 4 + 4 * (1 if kind == 3 else 3) * own) if own else steps
 
 
-def _cells_of(words: Array, groups: int, morph_groups: int) -> _Cells:
+def cells_of(words: Array, groups: int, morph_groups: int) -> Cells:
+    """The cells of a record."""
     masks, behind, octets = [], [], words.tobytes()
     for k in range(3 * groups + morph_groups):
         at = 4 * (int(words[HEAD + k]) & 0xFFFF)
@@ -172,10 +173,10 @@ def _cells_of(words: Array, groups: int, morph_groups: int) -> _Cells:
         kind = k % 3 if k < 3 * groups else 3
         masks.append(mine)
         behind.append(octets[at + 8 : at + 8 + _behind(mine, kind)])
-    return _Cells(masks, behind)
+    return Cells(masks, behind)
 
 
-def _cells_from(octets: bytes, groups: int, morph_groups: int) -> _Cells:
+def _cells_from(octets: bytes, groups: int, morph_groups: int) -> Cells:
     masks, behind, at = [], [], 0
     for k in range(3 * groups + morph_groups):
         kind = k % 3 if k < 3 * groups else 3
@@ -194,14 +195,14 @@ def _cells_from(octets: bytes, groups: int, morph_groups: int) -> _Cells:
         behind.append(codes + octets[at + steps : at + size])
         masks.append(mine)
         at += size
-    return _Cells(masks, behind)
+    return Cells(masks, behind)
 
 
 def archived_words(motion: PackedMotion) -> bytes:
     """The words of packed motion as an archive, without the figures that go with it."""
     words = motion.words
     layout = PoseLayout(motion.joint_count, motion.morph_count)
-    cells = _cells_of(words, layout.joints // 16, layout.morphs // 16)
+    cells = cells_of(words, layout.joints // 16, layout.morphs // 16)
     first, lanes, columns = cells.planned()
     frames, length, blocks = motion.frame_count, int(words[LENGTH]), len(lanes) // 48
     segments = -(-frames // length)

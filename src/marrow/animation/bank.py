@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from marrow.model._asset import Asset, freeze
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.clip import Clip
+from marrow.model.packed_motion import PackedMotion
 from marrow.model.skeleton import Skeleton
 
 __all__ = ["ClipBank"]
@@ -137,6 +138,28 @@ class ClipBank(Asset):
         return replace(
             self, rows=freeze(rows), start=freeze(start), packed=freeze(np.zeros(0, np.int32)),
             packed_at=freeze(np.full(len(self), -1, np.int64)),
+        )  # fmt: skip
+
+    def with_motions(self, motions: Mapping[int, PackedMotion], frames: ClipBank) -> ClipBank:
+        """The same clips, played otherwise: packed ones from `motions`, by their entries, others from the rows of
+        `frames`, which has those of all."""
+        if not motions:
+            return frames if (self.packed_at < 0).all() else self
+        sampled = [
+            PackedFrames(clip.source, motions[k]) if k in motions else clip
+            for k, clip in enumerate(self.sampled, 1)
+        ]
+        records, packed_at, used = [], np.full(len(self), -1, np.int64), 0
+        for k, clip in enumerate(sampled, 1):
+            if isinstance(clip, PackedFrames):
+                packed_at[k], used = used, used + len(clip.motion.words)
+                records.append(clip.motion.words)
+        rows, size = np.array(self.rows), self.layout.size
+        for k in np.flatnonzero(packed_at < 0).tolist():
+            begin, there, count = int(self.start[k]), int(frames.start[k]), int(self.frames[k]) * size
+            rows[begin : begin + count] = frames.rows[there : there + count]
+        return replace(
+            self, rows=freeze(rows), packed=freeze(with_spare(records)), packed_at=freeze(packed_at), sampled=tuple(sampled)
         )  # fmt: skip
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.animation.resampling import ResamplingError, SampledClip, pack_rows, unpack_rows
+from marrow.animation.resampling import FramesOfClip, ResamplingError, SampledClip, pack_rows, unpack_rows
 from marrow.animation.sampling import times_of, wrap
 from marrow.kernels.memory import aligned_zeros
 from marrow.kernels.packed_layout import SPARE
@@ -15,7 +15,7 @@ from marrow.kernels.packing import sample_packed
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.model import _validate
 from marrow.model._derived import derived
-from marrow.model.clip import TRACK_DTYPE, Clip, Event
+from marrow.model.clip import TRACK_DTYPE, Clip
 from marrow.model.packed_motion import PackedMotion
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
@@ -123,28 +123,14 @@ def track_arrays(motion: PackedMotion, skeleton: Skeleton) -> tuple[Array, Array
     return table, times, flat
 
 
-class PackedFrames:
-    """A packed clip among sampled ones: it has what a `SampledClip` has, and makes its rows when they are asked for."""
+class PackedFrames(FramesOfClip):
+    """A packed clip among sampled ones: it has what a `SampledClip` has, and makes its rows when they are asked for.
+    `motion` is that of the clip, or what is played in its place."""
 
-    def __init__(self, source: Clip) -> None:
-        assert source.packed is not None
-        self.source, self.motion = source, source.packed
-
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-    @property
-    def skeleton(self) -> Skeleton:
-        return self.source.skeleton
-
-    @property
-    def duration(self) -> float:
-        return self.source.duration
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return self.source.events
+    def __init__(self, source: Clip, motion: PackedMotion | None = None) -> None:
+        found = motion if motion is not None else source.packed
+        assert found is not None
+        self.source, self.motion = source, found
 
     @property
     def rate(self) -> float:

@@ -18,7 +18,7 @@ from marrow.kernels.pose_layout import PoseLayout
 from marrow.math import quaternion
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["TrackPlan", "plan_tracks", "step_code", "write_record"]
+__all__ = ["TrackPlan", "own_numbers", "own_turn", "parameters", "plan_tracks", "step_code", "write_record"]
 
 Array = NDArray[Any]
 STILL = 0.01
@@ -91,7 +91,7 @@ def _joints(rows: Array, layout: PoseLayout) -> Array:
     return rows[:, : 10 * layout.joints].reshape(len(rows), 10, -1)[:, :, : layout.J]
 
 
-def _parameters(q: Array) -> Array:
+def parameters(q: Array) -> Array:
     """Modified Rodrigues parameters of unit quaternions."""
     q = np.where(q[..., 3:] < 0, -q, q)
     return q[..., :3] / (1.0 + q[..., 3:])
@@ -102,7 +102,7 @@ def _turn(m: Array) -> Array:
     return np.concatenate([2 * m, 1 - squared], axis=-1) / (1 + squared)
 
 
-def _own_turn(q: Array) -> Array:
+def own_turn(q: Array) -> Array:
     """The own rotation nearest to q, as it is decoded."""
     return _turn(own_numbers(q) * 2.0 ** (1 - OWN_BITS))
 
@@ -110,7 +110,7 @@ def _own_turn(q: Array) -> Array:
 def own_numbers(q: Array) -> Array:
     """Its whole numbers."""
     half = 1 << (OWN_BITS - 1)
-    return np.clip(np.floor(_parameters(q) * half + 0.5), -half, half - 1)
+    return np.clip(np.floor(parameters(q) * half + 0.5), -half, half - 1)
 
 
 def plan_tracks(
@@ -143,7 +143,7 @@ def plan_tracks(
                 own[j, kind] = True
                 start[j, at : at + 3] = values[len(values) // 2].astype(np.float32)
         q = quaternion.normalize(joints[:, 3:7, j])
-        m = _parameters(quaternion.multiply(quaternion.conjugate(start[j, 3:7]), q))
+        m = parameters(quaternion.multiply(quaternion.conjugate(start[j, 3:7]), q))
         tolerance = still / (4 * extent)
         away = (m * m).sum(axis=1).max() > FAR
         if away or ((np.ptp(m, axis=0) <= tolerance).all() and np.abs(m).max() > tolerance):
@@ -152,8 +152,8 @@ def plan_tracks(
             middle = middle / np.linalg.norm(middle) if np.linalg.norm(middle) > 1e-3 else q[len(q) // 2]
             own[j, 1] = True
             below = quaternion.conjugate(under[j, 3:])
-            start[j, 3:7] = quaternion.multiply(under[j, 3:], _own_turn(quaternion.multiply(below, middle)))
-            m = _parameters(quaternion.multiply(quaternion.conjugate(start[j, 3:7]), q))
+            start[j, 3:7] = quaternion.multiply(under[j, 3:], own_turn(quaternion.multiply(below, middle)))
+            m = parameters(quaternion.multiply(quaternion.conjugate(start[j, 3:7]), q))
         moves[j, 3:6] = np.abs(m).max(axis=0) > max(tolerance, 1.5e-6)
     weights, rest = (
         rows[:, 10 * layout.joints :][:, :M].astype(np.float64),

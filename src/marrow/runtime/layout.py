@@ -38,6 +38,7 @@ KERNELS_USED = (
     "gather_chunks",
     "run_programs",
     "write_root_vectors",
+    "check_record",
     "dual_quaternions",
     *(f"skin_linear_{vectors}" for vectors in range(3)),
     *(f"skin_{method}_2" for method in METHODS if method != "linear"),
@@ -84,6 +85,7 @@ _BY_HAND = {
     "write_root_vectors": {
         "instances", "place", "placed", "values", "constants", "given", "vectors", "header",
     },
+    "check_record": {"words", "frames", "groups", "morph_groups"},
     "dual_quaternions": {"matrices", "pivots", "used", "dual", "stretch", "kinds", "scratch"},
     "skin": {
         "work.matrices", "work.stretch", "work.dual", "work.morph_weights", "work.out_p", "work.out_n", "work.out_t",
