@@ -7,11 +7,13 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     box_unions,
     control,
     foot_probes,
+    frame_search,
     gradients,
     ground_rays,
     height_fields,
     leg_bends,
     lod,
+    moments,
     motion_transfer,
     nearest_points,
     number_parsing,
@@ -32,6 +34,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
 )
 from marrow.kernels.ik import row_solver, rows, solve  # noqa: F401
 from marrow.kernels.language.kernel import KERNELS, Kernel
+from marrow.kernels.textures import astc, basis_lz, etc2  # noqa: F401
 
 __all__ = ["kernels"]
 

@@ -17,6 +17,7 @@ from marrow.kernels.control_chunks import MOST_EVENTS
 from marrow.kernels.control_weight_rules import RULE_REF
 from marrow.kernels.language.kernel import KERNELS, Kernel
 from marrow.kernels.language.types import ArrayKind
+from marrow.kernels.moments import MOST_PARTS, PATH
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS
 from marrow.kernels.operations.limbs import HEADER
 from marrow.kernels.skinning import METHODS
@@ -39,6 +40,9 @@ KERNELS_USED = (
     "run_programs",
     "write_root_vectors",
     "check_record",
+    "split_updates",
+    "move_roots",
+    "join_travel",
     "dual_quaternions",
     *(f"skin_linear_{vectors}" for vectors in range(3)),
     *(f"skin_{method}_2" for method in METHODS if method != "linear"),
@@ -86,6 +90,9 @@ _BY_HAND = {
         "instances", "place", "placed", "values", "constants", "given", "vectors", "header",
     },
     "check_record": {"words", "frames", "groups", "morph_groups"},
+    "split_updates": {"instances", "place", "shown_at", "path", "dt", "seconds", "parts"},
+    "move_roots": {"place", "ended", "own", "path", "parts", "part", "roots", "before"},
+    "join_travel": {"travel", "parts", "part", "total"},
     "dual_quaternions": {"matrices", "pivots", "used", "dual", "stretch", "kinds", "scratch"},
     "skin": {
         "work.matrices", "work.stretch", "work.dual", "work.morph_weights", "work.out_p", "work.out_n", "work.out_t",
@@ -200,6 +207,8 @@ def _constants() -> Iterator[str]:
         "MOST_TOLD": MOST_TOLD,
         "SECTIONS": SECTIONS,
         "HEADER": HEADER,
+        "PATH": PATH,
+        "MOST_PARTS": MOST_PARTS,
     }
     for name, value in whole.items():
         yield f"#define MRW_{name} {value}"

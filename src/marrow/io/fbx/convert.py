@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
 from marrow.io.fbx.caches import CacheNote, CacheNotes
+from marrow.io.fbx.cameras import is_placed, read_attributes
 from marrow.io.fbx.constraints import read_constraints
 from marrow.io.fbx.geometry import FbxGeometry, read_geometry
 from marrow.io.fbx.levels import GroupNotes
@@ -60,7 +61,8 @@ def convert(scene: PlainScene, size: int, rate: float | None, report: ReportBuil
     morphs = made.morphs
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
-    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report)
+    attributes = read_attributes(scene, joint_of, skeleton.names, report)
+    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report, attributes)
     constraints = read_constraints(document.constraints, skeleton, joint_of, report)
     character = Character(
         skeleton,
@@ -69,6 +71,9 @@ def convert(scene: PlainScene, size: int, rate: float | None, report: ReportBuil
         tuple(materials.materials),
         tuple(materials.images),
         constraints=constraints,
+        cameras=tuple(attributes.cameras),
+        lights=tuple(attributes.lights),
+        extras=attributes.extras,
         report=report.build(),
     )
     caches = CacheNotes(
@@ -96,6 +101,8 @@ def _nodes(scene: PlainScene, report: ReportBuilder) -> tuple[list[str], Array, 
     rows: dict[int, Array] = {}
     for i, node in enumerate(nodes):
         if node.root and node.mesh < 0 and (table[i] == identity).all():
+            continue
+        if is_placed(node) and node.parent in joint_of:
             continue
         number = joint_of[i] = len(names)
         names.append(_name(nodes, node) or ("root" if node.root else f"node_{number}"))
@@ -193,17 +200,17 @@ class _Meshes:
             self.scene, mesh, joint, on_node, self.joint_of, geometry, f"mesh {name!r}", self.report
         )
         normals, tangents = geometry.normals, geometry.tangents
+        mirrored = skin.bind is not None and bool(affine.mirrors(skin.bind))
         if shared.positions is None:
             moved = geometry.positions if skin.bind is None else affine.apply(skin.bind, geometry.positions)
             shared.positions = owned(moved.astype(np.float32))
             shared.targets = self.morphs.targets(self.scene, mesh, geometry, skin.bind)
         if skin.bind is not None:
-            normals = (
-                None if normals is None else _unit(affine.apply_vectors(affine.cofactor(skin.bind), normals))
-            )
+            if normals is not None:
+                normals = _unit(affine.apply_vectors(affine.normal_matrix(skin.bind), normals))
             if tangents is not None:
                 along = _unit(affine.apply_vectors(skin.bind, tangents[:, :3]))
-                tangents = np.concatenate([along, tangents[:, 3:]], axis=1)
+                tangents = np.concatenate([along, tangents[:, 3:] * (-1 if mirrored else 1)], axis=1)
         numbers: list[int | None] = [self.materials.number(m) for m in node.materials]
         joints, weights = _shared_influences(
             skin.joints.astype(np.uint16 if len(skin.joint_list) <= 0x10000 else np.uint32),
@@ -213,7 +220,7 @@ class _Meshes:
         return Mesh(
             name,
             shared.positions,
-            geometry.triangles,
+            geometry.triangles[:, ::-1] if mirrored else geometry.triangles,
             joints,
             weights,
             np.array(skin.joint_list, np.int32),
