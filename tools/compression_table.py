@@ -134,6 +134,18 @@ def worst_error(clip: Clip, packed: Clip, rate: float | None) -> float:
     return worst
 
 
+def decoded_pose(packed: Clip, at: float) -> Pose:
+    """The pose at a time counted in frames, by the decoder of the tests."""
+    motion, skeleton = packed.packed, packed.skeleton
+    assert motion is not None
+    J, M = len(skeleton), len(skeleton.morph_names)
+    record = Record(motion.words, J, M)
+    base = _fields(unpack_rows(base_row(skeleton, motion.additive)[None], J, M)[0])
+    f = min(int(at), max(motion.frame_count - 2, 0))
+    pair = [record.frame(k, base) for k in (f, min(f + 1, motion.frame_count - 1))]
+    return Pose(*(x.astype(np.float32) for x in mixed(*pair, at - f)))
+
+
 def decoding_time(packed: Clip) -> tuple[float, int]:
     """Seconds for poses at random times, one thread, the best of some."""
     motion = packed.packed

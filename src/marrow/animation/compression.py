@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -259,8 +260,13 @@ def _errors(rows: Array, mine: Array, body: _Body, layout: PoseLayout) -> tuple[
 
 
 def _refine(work: StepWork, ratio: Array, frames: int) -> None:
-    """Finer scales where errors between frames are too large."""
-    wrong = np.flatnonzero(ratio > 1.0)
-    for s in np.unique(np.concatenate([wrong, np.minimum(wrong + 1, frames - 1)]) // work.length).tolist():
-        work.codes[s] = max(work.codes[s] - 2, 0)
+    """Finer scales where errors between frames are too large, by as much as they are: steps have eight codes for each
+    doubling."""
+    finer: dict[int, int] = {}
+    for f in np.flatnonzero(ratio > 1.0).tolist():
+        much = max(2, math.ceil(8 * math.log2(min(float(ratio[f]), 1e9))))
+        for s in {f // work.length, min(f + 1, frames - 1) // work.length}:
+            finer[s] = max(finer.get(s, 0), much)
+    for s, much in finer.items():
+        work.codes[s] = max(work.codes[s] - much, 0)
         choose_numbers(work, s, s + 1, frames, 0, 0, 1)
