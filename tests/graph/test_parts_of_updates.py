@@ -209,3 +209,19 @@ def test_it_can_be_turned_off_and_says_what_it_takes():
     assert not animator.springs.exact
     with pytest.raises(ValidationError, match="True or False"):
         animator.springs.exact = "yes"
+
+
+def test_who_is_updated_rarely_is_updated_as_a_whole():
+    """Beside those who are updated every time; and comes back to that without a kick."""
+    graph = Graph(Springs("idle", CHAINS, gravity=0.3))
+    crowd, alone = mw.Animator(HERO, graph, count=2), mw.Animator(HERO, graph)
+    crowd.instances.update_every = [1, 2]
+    for _ in range(48):
+        crowd.update(1 / 24)
+        alone.update(1 / 24)
+    np.testing.assert_array_equal(crowd.model_matrices[0], alone.model_matrices)
+    crowd.instances.update_every = 1
+    for _ in range(12):
+        crowd.update(1 / 24)
+        alone.update(1 / 24)
+        np.testing.assert_allclose(crowd.model_matrices[1, :, :, 3], alone.model_matrices[:, :, 3], atol=5e-3)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
 from marrow.io.fbx.caches import CacheNote, CacheNotes
+from marrow.io.fbx.cameras import is_placed, read_attributes
 from marrow.io.fbx.constraints import read_constraints
 from marrow.io.fbx.geometry import FbxGeometry, read_geometry
 from marrow.io.fbx.levels import GroupNotes
@@ -60,7 +61,8 @@ def convert(scene: PlainScene, size: int, rate: float | None, report: ReportBuil
     morphs = made.morphs
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
-    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report)
+    attributes = read_attributes(scene, joint_of, skeleton.names, report)
+    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report, attributes)
     constraints = read_constraints(document.constraints, skeleton, joint_of, report)
     character = Character(
         skeleton,
@@ -69,6 +71,9 @@ def convert(scene: PlainScene, size: int, rate: float | None, report: ReportBuil
         tuple(materials.materials),
         tuple(materials.images),
         constraints=constraints,
+        cameras=tuple(attributes.cameras),
+        lights=tuple(attributes.lights),
+        extras=attributes.extras,
         report=report.build(),
     )
     caches = CacheNotes(
@@ -96,6 +101,8 @@ def _nodes(scene: PlainScene, report: ReportBuilder) -> tuple[list[str], Array, 
     rows: dict[int, Array] = {}
     for i, node in enumerate(nodes):
         if node.root and node.mesh < 0 and (table[i] == identity).all():
+            continue
+        if is_placed(node) and node.parent in joint_of:
             continue
         number = joint_of[i] = len(names)
         names.append(_name(nodes, node) or ("root" if node.root else f"node_{number}"))

@@ -19,11 +19,13 @@ from marrow.io.fbx.blocks import LENGTHS
 
 __all__ = [
     "Attribute",
+    "PlainCamera",
     "PlainChannel",
     "PlainCluster",
     "PlainConstraint",
     "PlainDocument",
     "PlainGroup",
+    "PlainLight",
     "PlainMaterial",
     "PlainMesh",
     "PlainNode",
@@ -47,10 +49,40 @@ KEYS = {
 }
 
 
+class PlainCamera(msgspec.Struct):
+    """A camera: what it sees across and up (degrees, or metres), near and far (metres), lens (mm) and film (inches)."""
+
+    element: int
+    name: str = ""
+    orthographic: bool = False
+    fov: tuple[float | None, float | None] = (None, None)
+    size: tuple[float | None, float | None] = (None, None)
+    aspect: float | None = None
+    near: float | None = None
+    far: float | None = None
+    focal: float | None = None
+    film: tuple[float | None, float | None] = (None, None)
+
+
+class PlainLight(msgspec.Struct):
+    """A light; `inner` and `outer` are whole angles of its cone, in degrees."""
+
+    element: int
+    name: str = ""
+    kind: str = "point"
+    color: tuple[float | None, float | None, float | None] = (1.0, 1.0, 1.0)
+    intensity: float | None = 1.0
+    inner: float | None = None
+    outer: float | None = None
+    decay: str = ""
+    shines: bool = True
+    shadows: bool = True
+
+
 class PlainNode(msgspec.Struct):
     """A node. `pivots`: its rotation pivot, scaling offset and scaling pivot, where one of them is not zero. `plain`: its
     angles, and what goes before and after them, where pre-rotation and the like are switched off (`rotation_space`).
-    `matrices`: geometry to node, and node to world, where it has a mesh."""
+    `matrices`: geometry to node, and node to world, where it has a mesh. `own`: properties that artists gave it."""
 
     name: str
     element: int
@@ -67,6 +99,9 @@ class PlainNode(msgspec.Struct):
     mesh: int = -1
     matrices: int = -1
     materials: list[int] = []
+    camera: PlainCamera | None = None
+    light: PlainLight | None = None
+    own: dict[str, Any] = {}
 
     @property
     def is_helper(self) -> bool:

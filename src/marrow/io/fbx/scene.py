@@ -22,8 +22,6 @@ _STILL = 1e-5
 def report_unread(scene: PlainScene, report: ReportBuilder) -> None:
     """One line for each kind of thing that marrow does not read."""
     kinds = {
-        "lights": "lights",
-        "cameras": "cameras",
         "stereo_cameras": "stereo cameras",
         "nurbs_surfaces": "NURBS surfaces; convert them to polygons before exporting",
         "nurbs_curves": "NURBS curves",

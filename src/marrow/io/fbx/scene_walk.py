@@ -9,6 +9,7 @@ from typing import Any
 
 import ufbx
 
+from marrow.io.fbx.attribute_walk import walk_attributes
 from marrow.io.fbx.blocks import Blocks
 from marrow.io.fbx.material_walk import MaterialWalk
 from marrow.io.fbx.mesh_walk import packed_matrix, walk_mesh
@@ -20,8 +21,6 @@ __all__ = ["load_scene", "walk_scene"]
 
 MAX_NODES = 200_000
 _UNREAD = (
-    "lights",
-    "cameras",
     "stereo_cameras",
     "nurbs_surfaces",
     "nurbs_curves",
@@ -70,6 +69,7 @@ def walk_scene(data: bytes, scale: float | None, rate: float | None, blocks: Blo
         place, turn, stretch = hold(node.local_transform)
         rest.append(_TRANSFORM.pack(*place, *turn, *stretch))
         entry = _node(node, blocks)
+        entry.update(walk_attributes(node))
         if "plain" in entry:
             plain[i] = node
         mesh = hold(node.mesh)
