@@ -22,10 +22,10 @@ TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path[:0] = [str(TESTS), str(TESTS / "rendering")]
 
 import golden_pictures as pictures  # noqa: E402
-from studio.browser import chromium  # noqa: E402
 
 import marrow as mw  # noqa: E402
 from marrow.scene.environment_maps import environment_map  # noqa: E402
+from studio.browser import chromium  # noqa: E402
 
 ORIGIN = "http://three.test/"
 LIGHT = "softboxes"
@@ -34,7 +34,8 @@ _PAGE = """<!doctype html><script type="importmap">
 _START = """async ({sky, size}) => {
   const THREE = globalThis.THREE = await import("three");
   globalThis.Loader = (await import("three/addons/loaders/GLTFLoader.js")).GLTFLoader;
-  const renderer = globalThis.renderer = new THREE.WebGLRenderer({antialias: true, preserveDrawingBuffer: true, alpha: true});
+  const kind = {antialias: true, preserveDrawingBuffer: true, alpha: true};
+  const renderer = globalThis.renderer = new THREE.WebGLRenderer(kind);
   renderer.setSize(size, size, false);
   renderer.setClearColor(0, 0);
   renderer.toneMapping = THREE.NeutralToneMapping;
@@ -141,7 +142,7 @@ def compare(files: list[Path], size: int, out: Path) -> list[tuple[str, float, f
             there = ((ours[..., 3] > 0) | (theirs[..., 3] > 0))[1:-1, 1:-1]
             soft = np.abs(pictures.box(a, 3) - pictures.box(b, 3)).mean(-1)
             off = float(soft[there].mean()) if there.any() else 0.0
-            alike = float(pictures.difference(a, b).structure)
+            alike = float(pictures.difference(ours, theirs).structure)
             rows.append((path.stem, off, alike))
             shown.append((path.stem, off, alike, a, b))
             print(f"{path.stem}: {off:.1f} {alike:.3f}  ({time.perf_counter() - began:.1f} s)", flush=True)
