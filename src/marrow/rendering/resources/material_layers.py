@@ -167,16 +167,14 @@ def _texture(info: Any) -> Texture | None:
     """A reference of an extension as a `Texture`."""
     if not isinstance(info, dict) or not isinstance(info.get("texture"), dict):
         return None
-    moved = (
-        info.get("extensions", {}).get("KHR_texture_transform", {})
-        if isinstance(info.get("extensions"), dict)
-        else {}
-    )
+    known: dict[str, Any] = info
+    more = known.get("extensions")
+    moved: Any = more.get("KHR_texture_transform") if isinstance(more, dict) else None
     moved = moved if isinstance(moved, dict) else {}
     try:
         return Texture(
-            **info["texture"],
-            uv_set=moved.get("texCoord", info.get("texCoord", 0)),
+            **known["texture"],
+            uv_set=moved.get("texCoord", known.get("texCoord", 0)),
             offset=tuple(moved.get("offset", (0.0, 0.0))),
             rotation=moved.get("rotation", 0.0),
             scale=tuple(moved.get("scale", (1.0, 1.0))),
