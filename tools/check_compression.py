@@ -1,9 +1,10 @@
-"""Packs many clips and measures, by the decoder of the tests, how far off they are: on spheres around joints, and on the skin.
+"""Packs many clips and measures, by the decoder of the tests, how far off they are: around joints, and on the skin.
 
     python tools/check_compression.py [--cmu CMU_FOLDER] [--every 11] [--corpus FOLDER] [--seconds 20]
 
-Of `una-dinosauria/cmu-mocap` every 11th file with at most 3,000,000 bytes: some 200. Of a folder of characters every clip. Each is measured at random times, at
-frames and between; clips longer than `--seconds` are cut. It ends with 1 where one is over its limit.
+Of `una-dinosauria/cmu-mocap` every 11th file with at most 3,000,000 bytes: some 200. Of a folder of characters every
+clip. Each is measured at random times, at frames and between; clips longer than `--seconds` are cut. It ends with 1 where
+one is over its limit.
 """
 
 from __future__ import annotations
