@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from marrow.io import load, save
     from marrow.io.lint import Mended, mend
     from marrow.io.motion_arrays.live import LivePoses, live
+    from marrow.lod.subdivided_meshes import subdivide
     from marrow.motion import (
         BoneMap,
         Retargeter,
@@ -146,6 +147,7 @@ _LATE = {
     "load_graph": "marrow.graph",
     "matching": "marrow.matching",
     "lod": "marrow.lod",
+    "subdivide": "marrow.lod.subdivided_meshes",
     "mend": "marrow.io.lint",
     "faces": "marrow.motion",
     "motion": "marrow.motion",
@@ -257,6 +259,7 @@ __all__ = [
     "scene",
     "skin",
     "skinning_matrices",
+    "subdivide",
     "unpack_weights",
     "view",
     "window",
