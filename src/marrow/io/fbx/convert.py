@@ -47,16 +47,24 @@ class Converted:
     groups: GroupNotes
 
 
-def convert(scene: PlainScene, size: int, rate: float | None, report: ReportBuilder) -> Converted:
+def convert(
+    scene: PlainScene,
+    size: int,
+    rate: float | None,
+    report: ReportBuilder,
+    subdivide: int | str | None = None,
+) -> Converted:
     """The character in the scene of a file of `size` bytes; a `ResourceLimitError` for one that is too large."""
     document = scene.document
     for description, count in document.warnings:
         report.add("warning", "ufbx", f"{description} ({count} times)")
-    report_unread(scene, report)
+    report_unread(scene, report, subdivided=subdivide is not None)
     names, parents, rest, joint_of = _nodes(scene, report)
     materials = FbxMaterials(scene, report)
     level_of, sizes = lod_groups(scene, report)
-    made = _Meshes(scene, joint_of, materials, report, min(MAX_VERTICES, SMALL_VERTICES + size // 4))
+    made = _Meshes(
+        scene, joint_of, materials, report, min(MAX_VERTICES, SMALL_VERTICES + size // 4), subdivide
+    )
     made.read()
     morphs = made.morphs
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
@@ -154,6 +162,7 @@ class _Meshes:
     materials: FbxMaterials
     report: ReportBuilder
     most: int
+    subdivide: int | str | None = None
     meshes: list[Mesh] = field(default_factory=list)
     shown_on: list[int] = field(default_factory=list)
     caches: list[CacheNote] = field(default_factory=list)
@@ -172,7 +181,7 @@ class _Meshes:
             name = owner.name or mesh.name or f"mesh_{len(self.meshes)}"
             place = f"mesh {name!r}"
             if node.mesh not in known:
-                geometry = read_geometry(self.scene, mesh, place, self.report)
+                geometry = read_geometry(self.scene, mesh, place, self.report, self.subdivide)
                 known[node.mesh] = None if geometry is None else _Shared(geometry)
             shared = known[node.mesh]
             if shared is None:
@@ -186,6 +195,9 @@ class _Meshes:
                     remedy="show a mesh on fewer nodes",
                 )
             for channel, paths in [c for c in mesh.caches if not c[0].endswith("_normals")][:1]:
+                if shared.geometry.steps:
+                    self.report.add("dropped", place, "its geometry cache moves points that were subdivided")
+                    continue
                 note = CacheNote(
                     len(self.meshes), paths, channel, shared.geometry.control.tolist(), mesh.points
                 )

@@ -19,6 +19,8 @@ from marrow.io.fbx.blocks import LENGTHS
 
 __all__ = [
     "Attribute",
+    "PlainBasis",
+    "PlainCage",
     "PlainCamera",
     "PlainChannel",
     "PlainCluster",
@@ -29,6 +31,7 @@ __all__ = [
     "PlainMaterial",
     "PlainMesh",
     "PlainNode",
+    "PlainNurbs",
     "PlainScene",
     "PlainShape",
     "PlainSkin",
@@ -143,6 +146,42 @@ class PlainChannel(msgspec.Struct):
     keyframes: list[PlainShape]
 
 
+class PlainCage(msgspec.Struct):
+    """How a mesh is subdivided: whether its author saw it so (`smooth`), how often, ufbx's numbers of what is sharp at
+    borders, edges by
+    their corners and how sharp they and points are, from 0 to 1."""
+
+    smooth: bool
+    levels: int
+    boundary: int
+    uv_boundary: int
+    edges: int
+    edge_crease: int
+    point_crease: Attribute | None = None
+
+
+class PlainBasis(msgspec.Struct):
+    """One direction of a NURBS surface; `topology` as ufbx numbers it: open, periodic, closed."""
+
+    order: int
+    topology: int
+    knots: int
+
+
+class PlainNurbs(msgspec.Struct):
+    """A NURBS surface: `points` with their weights, `across` in a row and `down` rows; into how many parts a span is
+    cut."""
+
+    points: int
+    across: int
+    down: int
+    cuts_u: int
+    cuts_v: int
+    flipped: bool
+    u: PlainBasis
+    v: PlainBasis
+
+
 class PlainMesh(msgspec.Struct):
     """A mesh: `positions` of its points, the point at each of its `corners`, `polygons` as first corner and count."""
 
@@ -164,6 +203,8 @@ class PlainMesh(msgspec.Struct):
     skins: list[PlainSkin] = []
     channels: list[PlainChannel] = []
     caches: list[tuple[str, list[str]]] = []
+    cage: PlainCage | None = None
+    nurbs: PlainNurbs | None = None
 
 
 class PlainMaterial(msgspec.Struct):
