@@ -36,6 +36,8 @@ TUNED, PIECE = 6, 16
 """How many pieces of a clip steps are tuned on, and the frames of one."""
 ALIKE = 1e-5
 """The part of a scale that it may change by and count as one that stays: what programs make of scales that do."""
+MOST_FINER = 6
+"""Codes that a scale is made finer by at once: what jumps by half a turn is far off until two frames agree on the way."""
 MORPH_SHARE = 0.1
 """The part of the limit that is left to morphs, where a clip has some."""
 SIZES = np.array([step_of(code) for code in range(256)])
@@ -274,7 +276,7 @@ def _refine(work: StepWork, ratio: Array, frames: int) -> None:
     doubling."""
     finer: dict[int, int] = {}
     for f in np.flatnonzero(ratio > 1.0).tolist():
-        much = max(2, math.ceil(8 * math.log2(min(float(ratio[f]), 1e9))))
+        much = min(max(2, math.ceil(8 * math.log2(min(float(ratio[f]), 1e9)))), MOST_FINER)
         for s in {f // work.length, min(f + 1, frames - 1) // work.length}:
             finer[s] = max(finer.get(s, 0), much)
     for s, much in finer.items():
