@@ -32,7 +32,7 @@ SURE = 0.995
 """The part of the limit that errors may take where they are looked at, so that none between is larger."""
 SHARES = np.array([0.0, 0.25, 0.5, 0.75])
 CLOSELY = np.arange(32) / 32
-TUNED, PIECE = 6, 16
+TUNED, PIECE = 4, 16
 """How many pieces of a clip steps are tuned on, and the frames of one."""
 ALIKE = 1e-5
 """The part of a scale that it may change by and count as one that stays: what programs make of scales that do."""
