@@ -47,7 +47,7 @@ MATERIAL = Struct(
 PLAIN = Material(
     "plain", base_color=(0.485, 0.521, 0.584, 1.0), metallic=0.0, roughness=0.65, double_sided=True
 )
-"""What is drawn where a section names no material."""
+"""What is drawn where a section names no material; white where vertices have colours."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +88,12 @@ class Materials:
     def of(self, character: Character, material: int | None, mesh: Mesh) -> MaterialBinding:
         """The binding of one of the character's materials, or of the plain one, for sections of a mesh."""
         made = self._made.made(character, dict)
-        key = (material, min(len(mesh.uvs), UV_SETS))
+        colored = material is None and mesh.colors is not None
+        key = (material, min(len(mesh.uvs), UV_SETS), colored)
         if key not in made:
             chosen = PLAIN if material is None else character.materials[material]
+            if colored:
+                chosen = PLAIN.replace(base_color=(1.0, 1.0, 1.0, 1.0))
             made[key] = self._bind(character, chosen, mesh)
         return made[key]
 
