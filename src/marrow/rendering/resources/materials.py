@@ -64,6 +64,8 @@ class MaterialBinding:
     """Whether it has lobes that the G-buffer has no room for."""
     transmits: bool = False
     """Whether what is behind it is seen through it."""
+    glows: bool = False
+    """Whether it sends out more light than a screen can show."""
 
 
 class Materials:
@@ -144,13 +146,12 @@ class Materials:
         return MaterialBinding(
             material, group, "normal" in found or layers.anisotropic, tuple(constants),
             tuple(t for _, t in found.values()), layers.shown, layers.transmits,
+            not material.unlit and "emissive" not in lost and max(_sent(material)) > 1,
         )  # fmt: skip
 
     def _record(self, material: Material, layers: MaterialLayers, lost: set[str], place: str) -> Any:
         """The uniform. Where a texture is lost its factor alone would lie: all metal, all glowing."""
-        strength = material.extensions.get("KHR_materials_emissive_strength")
-        strength = strength.get("emissiveStrength", 1.0) if isinstance(strength, dict) else 1.0
-        glow = np.multiply(material.emissive, strength if isinstance(strength, int | float) else 1.0)
+        glow = _sent(material)
         factors = (
             0.0 if "metallic_roughness" in lost and not material.unlit else material.metallic,
             material.roughness,
@@ -175,6 +176,13 @@ class Materials:
             self.library.note("warning", place, "has numbers that are not finite: shown as 0")
             numbers[~np.isfinite(numbers)] = 0.0
         return record
+
+
+def _sent(material: Material) -> Any:
+    """The light a material sends out by itself, `(3,)`, before its texture."""
+    strength = material.extensions.get("KHR_materials_emissive_strength")
+    strength = strength.get("emissiveStrength", 1.0) if isinstance(strength, dict) else 1.0
+    return np.multiply(material.emissive, strength if isinstance(strength, int | float) else 1.0)
 
 
 def _place(texture: Texture | None) -> Any:
