@@ -234,7 +234,7 @@ class Renderer:
         self.frame.origin = origin = camera.eye
         planes = view_planes(camera)
         casters = self.shadows.fit(scene, camera, there, origin)
-        texels = [f.texel for f in self.shadows.fits]
+        texels = [f.texel for f in self.shadows.views]
         self.shadows.slack = [0.0] * len(texels)
         seen = [m.boxes.touching(planes) for m in there]
         chosen = self.detail.levels(there, seen, camera, finest=finest)
@@ -252,6 +252,6 @@ class Renderer:
             everything.append(ghost)
             levels.append(np.zeros(ghost.count, np.int64))
             shadow_levels.append(np.full(ghost.count, -1))
-            casters.append([np.zeros(ghost.count, bool) for _ in self.shadows.fits])
+            casters.append([np.zeros(ghost.count, bool) for _ in self.shadows.views])
         self.list.build(everything, levels, shadow_levels, casters, origin, -camera.view[2, :3], timer)
         self.frame.put(scene, camera, there, self._size, self.samples)

@@ -286,7 +286,8 @@ fn shade_layered(in: Fragment, front: bool, s: Surface) -> vec4f {
         let way = lamp.position.xyz - s.position;
         let away = length(way);
         let towards = select(way / max(away, 1e-30), -lamp.direction.xyz, lamp.position.w == 0.0);
-        out = add_leaving(out, layered(s, l, r, view, towards), lamp.color.rgb * lamp_strength(lamp, away, towards));
+        let seen = lamp_visibility(lamp, s.position, s.geometric);
+        out = add_leaving(out, layered(s, l, r, view, towards), lamp.color.rgb * seen * lamp_strength(lamp, away, towards));
       }
     }
   }
