@@ -48,7 +48,7 @@ def used_joints(character: Character) -> Iterator[tuple[Mesh, Array]]:
 
 
 def idle_joints(character: Character) -> Array:
-    """Joints `(J,)` that move nothing: no mesh follows them or what is below them; they carry no socket, camera or light."""
+    """Joints `(J,)` that move nothing: no mesh follows them or what is below them, no socket, camera or light is there."""
     skeleton = character.skeleton
     used = np.zeros(len(skeleton), bool)
     for mesh, joints in used_joints(character):
