@@ -9,6 +9,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     gradients,
     ground_rays,
     height_fields,
+    joint_overrides,
     leg_bends,
     lod,
     motion_transfer,

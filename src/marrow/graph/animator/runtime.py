@@ -90,7 +90,7 @@ class AnimatorRuntime:
         self.sources = bound_sources(compiled, sources, self.count)
         """The animators whose poses are shown, by the paths of their nodes."""
         keep_roots(self.store, self.sources)
-        self.functions = bound(compiled, functions, self.store, self.sources)
+        self.functions = bound(compiled, functions, self.sources)
         self.outputs: dict[str, Any] = {}
         """The results of this moment, by name."""
         self.quick: QuickStep | None = None
@@ -238,7 +238,7 @@ class AnimatorRuntime:
             sources = {name: animator for name, animator in had.items() if name in shown}
         bound_to = bound_sources(compiled, sources, self.count)
         keep_roots(control.store, bound_to)
-        bound_functions = bound(compiled, functions, control.store, bound_to)
+        bound_functions = bound(compiled, functions, bound_to)
         self.prepare()
         seen = self._whole_poses()
         control.store.take_over(old.store)
