@@ -23,6 +23,10 @@ export class Engine {
   readonly memory: WebAssembly.Memory;
   /** Reads an `.mrt` file; what is wrong with it is a `MarrowError`. */
   load(bytes: ArrayBuffer | ArrayBufferView): Character;
+  /** Ground of heights, row by row: row r, column c is at (x + c * spacing, z + r * spacing). */
+  heightField(heights: ArrayLike<number>, rows: number, columns: number, spacing: number, origin?: readonly [number, number]): Ground;
+  /** Ground of triangles. */
+  groundMesh(positions: ArrayLike<number>, triangles: ArrayLike<number>): Ground;
 }
 
 export interface ClipInfo { readonly name: string; readonly duration: number; readonly additive: boolean }
@@ -63,12 +67,19 @@ export class Character {
   readonly nodes: readonly string[];
   readonly savedPoses: readonly string[];
   readonly meshes: readonly string[];
+  /** The graph's JointOverrides, and how many joints each has. */
+  readonly overrides: readonly { readonly name: string; readonly joints: number }[];
   /** Of the baked skins; 0 where there are none. */
   readonly vertexCount: number;
   /** Entries of `matrices`: the joint of each, and its inverse bind matrix (three rows of four). */
   readonly palette: { readonly size: number; readonly joints: Int32Array; readonly inverseBind: Float32Array };
   create(count?: number): Crowd;
   /** Gives its memory back; its crowds must be disposed of first. */
+  dispose(): void;
+}
+
+/** Ground that crowds stand on; disposed of after them. */
+export class Ground {
   dispose(): void;
 }
 
@@ -128,6 +139,12 @@ export class Crowd {
   slot(name: string): Slot;
   montage(name: string): Montage;
   savePose(name: string, instances?: Instances): void;
+  /** Places the joints of a JointOverride: rotations (k x 4) and translations (k x 3), for all or for each; `weight` from 0 to 1. */
+  override(name: string, to?: { rotation?: ArrayLike<number> | null; translation?: ArrayLike<number> | null; weight?: number; instances?: Instances }): void;
+  /** The ground that feet stand on: a height, one each, a `Ground`, null, or a function of points (x, y, z, one behind the other) that gives heights. */
+  setGround(ground: number | ArrayLike<number> | Ground | null | ((points: Float64Array, reach: number) => ArrayLike<number>)): void;
+  /** What the last update could not do. */
+  readonly dropped: { readonly events: number; readonly operations: number; readonly circling: number };
   setSpeed(speed: number | ArrayLike<number>): void;
   setSeeds(seeds: number | ArrayLike<number>): void;
   /** Evaluates instances every update (1), every second one (2)...; in between they are interpolated. */

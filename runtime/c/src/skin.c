@@ -37,8 +37,9 @@ static void (*kernel_for(const mrw_kernels *k, int64_t way, int64_t kind, int ve
 
 typedef struct { const float *matrices, *morphs; float *p, *n, *t, *dual, *stretch, *weights, *spare_n, *spare_t; const float *zeros; } skin_call;
 
-/* Ways of skinning other than linear have one kernel, which writes normals and tangents too: what is not asked for goes to spare room. */
-static int is_wide(const mrw_skin_group *skin) { return skin->method != LINEAR; }
+/* Ways of skinning other than linear have one kernel, which writes normals and tangents too, and in pages the linear one has no other
+ * either: what is not asked for goes to spare room. */
+static int is_wide(const mrw_kernels *kernels, const mrw_skin_group *skin) { return skin->method != LINEAR || !kernels->skin_linear_0; }
 
 static void skin_one(const mrw_character *c, const mrw_kernels *kernels, const mrw_skin_group *skin, const skin_call *call) {
     int64_t P = c->sizes[SIZE_palette], V = c->sizes[SIZE_vertices], kind = 0;
@@ -71,7 +72,7 @@ static void skin_one(const mrw_character *c, const mrw_kernels *kernels, const m
     mrw_put(frame, AT_skin_work_out_p, call->p, V * 3);
     mrw_put(frame, AT_skin_work_out_n, call->n, vectors > 0 ? V * 3 : 0);
     mrw_put(frame, AT_skin_work_out_t, call->t, vectors > 1 ? V * 4 : 0);
-    if (is_wide(skin)) {
+    if (is_wide(kernels, skin)) {
         if (!skin->has_normals) mrw_put(frame, AT_skin_work_normals, call->zeros, skin->blocks * 48);
         if (!skin->has_tangents) mrw_put(frame, AT_skin_work_tangents, call->zeros, skin->blocks * 64);
         if (vectors < 1) mrw_put(frame, AT_skin_work_out_n, call->spare_n, V * 3);
@@ -99,7 +100,7 @@ int32_t mrw_skin(mrw_crowd *crowd, const int64_t *instances, int64_t count, floa
     for (int64_t k = 0; k < c->sizes[SIZE_skins]; k++) targets = c->skins[k].targets > targets ? c->skins[k].targets : targets;
     int64_t wide = 0, blocks = 0;
     for (int64_t k = 0; k < c->sizes[SIZE_skins]; k++) {
-        wide |= is_wide(&c->skins[k]);
+        wide |= is_wide(kernels, &c->skins[k]);
         blocks = c->skins[k].blocks > blocks ? c->skins[k].blocks : blocks;
     }
     int64_t spare = wide ? V * 7 + blocks * 64 : 0;

@@ -31,6 +31,7 @@ from marrow.kernels.skinning import METHODS
 __all__ = [
     "KERNELS_USED",
     "NAMES",
+    "NOT_IN_PAGES",
     "SIZES",
     "array_leaves",
     "header",
@@ -63,6 +64,8 @@ KERNELS_USED = (
 """The kernels that the driver calls. Of ways of skinning other than linear the one that writes everything: files stay
 small, and
 what an output is does not depend on which others are written."""
+NOT_IN_PAGES = ("skin_linear_0", "skin_linear_1")
+"""Kernels that modules for pages do without: pages skin on the GPU, and one kernel that writes everything is enough."""
 SIZES = (
     "joints", "morphs", "row_joints", "row_morphs", "palette", "pose_size", "inertia_size", "memory", "vectors", "depth",
     "pose_depth", "longest", "section", "sums", "header", "travels", "keeps", "springs", "listens", "functions",
