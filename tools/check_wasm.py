@@ -15,15 +15,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("MARROW_KERNELS", "jit")  # there jobs for threads are calls like others
 
+import marrow as mw  # noqa: E402
 from marrow.kernels import catalogue  # noqa: E402
+from marrow.skinning.joint_boxes import joined_boxes  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / name) for name in ("", "kernels", "studio")]
 
+import replay  # noqa: E402
 from arm64 import Call, Recorder  # noqa: E402
 from wasm_calls import WasmtimeKernels, compared, wasm_module, write_calls  # noqa: E402
 
@@ -31,7 +35,7 @@ from compiling import arrays_of, watch  # noqa: E402
 
 EACH, MOST_BYTES = 3, 64 << 20
 FILES = (
-    "kernels/test_rotation_kernels.py", "kernels/test_program_steps.py", "animation/test_packed_clips.py",
+    "kernels/test_joint_overrides.py", "kernels/test_rotation_kernels.py", "kernels/test_program_steps.py", "animation/test_packed_clips.py",
     "motion/test_planting.py", "motion/test_transfer.py", "motion/test_two_bone.py",
     "io/fbx/test_fbx_polygons.py", "io/test_bvh_numbers.py", "lod/test_select.py", "lod/test_lod_measuring.py", "torch/test_skinning.py",
     "dataset/test_building.py", "dataset/test_features.py", "gpu/test_crowd_poses.py", "gpu/test_gpu_ik.py",
@@ -58,6 +62,21 @@ class Recording(Recorder):
     @pytest.fixture(autouse=True)
     def recorded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         watch(monkeypatch, self)
+
+
+def others() -> None:
+    """What no test of those calls."""
+    hero = mw.samples.mannequin()
+    some = hero.clips["walk"].sample([0.0, 0.3])
+    boxes = np.random.default_rng(1).normal(size=6 * 8).astype(np.float32)
+    joined_boxes(mw.skinning_matrices(hero, hero.skeleton.to_model(some)), np.arange(8), boxes)
+    mw.ik.Solver(hero, ["hand_l"]).solve(some, {"hand_l": hero.skeleton.to_model(some)[:, 20]})
+    patchwork = replay.patchwork()
+    poses = replay.posed(patchwork, 2)
+    for factor in ([1.0, 1.0, 1.0], [1.2, 1.2, 1.2], [1.1, 0.9, 1.0]):
+        scaled = poses.replace(scale=np.ones_like(poses.scale) * np.array(factor, np.float32))
+        for skinning in ("linear", "dual_quaternion", "blended"):
+            mw.skin(patchwork, scaled, skinning=skinning, tangents=False)
 
 
 def in_chromium(module: bytes, calls: bytes) -> bytes:
@@ -105,6 +124,10 @@ def main(engines: Sequence[str]) -> None:
     recording = Recording()
     there = [str(ROOT / "tests" / name) for name in FILES if (ROOT / "tests" / name).exists()]
     pytest.main([*there, "-q", "-n", "0", "-p", "no:cacheprovider"], plugins=[recording])
+    patch = pytest.MonkeyPatch()
+    watch(patch, recording)
+    others()
+    patch.undo()
     calls, kernels = recording.calls, catalogue.kernels()
     counted = Counter(call.kernel.name for call in calls)
     missing = [kernel.name for kernel in kernels if not counted[kernel.name]]

@@ -72,7 +72,11 @@ static int check_solver(const mrw_character *c, const mrw_ik *ik) {
     for (int64_t i = 1; i < K; i++) WANT(among(INTS(ik, joints)[i], J) && among(INTS(ik, parents)[i], i), "solvers");
     WANT(COUNT(ik, effector_nodes) == E && leaves[IK_effector_nodes].columns == 3 && all_among(&leaves[IK_effector_nodes], 0, K), "solvers");
     WANT(COUNT(ik, effector_flags) == E && all_among(&leaves[IK_effector_flags], 0, 8) && COUNT(ik, effector_points) == 8 * E, "solvers");
-    WANT(all_among(&leaves[IK_floor_nodes], 0, K) && COUNT(ik, floor_points) == F && leaves[IK_floor_points].columns == 3, "solvers");
+    for (int64_t e = 0; e < E; e++) { /* node 0 is no joint */
+        const int32_t *nodes = INTS(ik, effector_nodes) + 3 * e;
+        WANT(nodes[0] >= 1 && ((INTS(ik, effector_flags)[e] & 6) == 0 || (nodes[1] >= 1 && nodes[2] >= 1)), "solvers");
+    }
+    WANT(all_among(&leaves[IK_floor_nodes], 1, K) && COUNT(ik, floor_points) == F && leaves[IK_floor_points].columns == 3, "solvers");
     WANT(COUNT(ik, spaces) == E && COUNT(ik, offsets) == E && leaves[IK_offsets].columns == 10 && COUNT(ik, points) == E && leaves[IK_points].columns == 3, "solvers");
     WANT(COUNT(ik, effector_joints) == E && COUNT(ik, centres) == E && COUNT(ik, reaches) == E && COUNT(ik, strengths) == E && leaves[IK_strengths].columns == 4, "solvers");
     WANT(all_among(&leaves[IK_parts], 0, 16) && all_among(&leaves[IK_spaces], -2, J) && all_among(&leaves[IK_effector_joints], 0, J) && all_among(&leaves[IK_centres], -1, J), "solvers");
