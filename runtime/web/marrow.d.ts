@@ -97,6 +97,7 @@ export interface CrowdEvent {
   readonly time: number;
 }
 
+export interface Skinned { positions: Float32Array; normals: Float32Array | null; tangents: Float32Array | null }
 export interface SlotOptions { fade?: number; fadeOut?: number; speed?: number; loop?: boolean; hold?: boolean; start?: number; queue?: boolean; instances?: Instances }
 export interface PlayOptions { fade?: number; loop?: boolean; speed?: number; start?: number; instances?: Instances }
 export interface Playing { readonly clip: string | null; readonly time: number }
@@ -172,8 +173,8 @@ export class Crowd {
   readonly clocks: Float64Array;
   /** Of one instance, by node: how much is seen; for clips where they are and how fast they go. */
   inspect(instance?: number): { weights: Float64Array; times: Float64Array; speeds: Float64Array };
-  /** The deformed meshes, where skins were baked (copies). */
-  skin(options?: { instances?: Instances; normals?: boolean; tangents?: boolean }): { positions: Float32Array; normals: Float32Array | null; tangents: Float32Array | null };
+  /** The deformed meshes, where skins were baked (copies); `into` has arrays of an earlier call to write again. */
+  skin(options?: { instances?: Instances; normals?: boolean; tangents?: boolean; into?: Partial<Skinned> | null }): Skinned;
 
   add(count?: number): void;
   remove(instances: Instances): void;

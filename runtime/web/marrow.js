@@ -327,6 +327,7 @@ export class Crowd {
     this.engine = character.engine;
     this._pointer = pointer;
     this._asks = null;
+    this._skinRoom = { at: 0, size: 0 };
     this._clips = new Map(character.clips.map((clip, k) => [clip.name, BigInt(k + 1)]));
     this._parameterIndex = new Map(character.parameters.map((parameter, k) => [parameter.name, k]));
   }
@@ -618,17 +619,33 @@ export class Crowd {
     return { weights: found.slice(0, n), times: found.slice(n, 2 * n), speeds: found.slice(2 * n) };
   }
 
-  /** The deformed meshes of some instances, one behind the other. Only where skins were baked. */
-  skin({ instances = null, normals = true, tangents = false } = {}) {
+  /**
+   * The deformed meshes of some instances, one behind the other. Only where skins were baked. `into` has arrays of an earlier call, which
+   * are written again where they are as long.
+   */
+  skin({ instances = null, normals = true, tangents = false, into = null } = {}) {
+    const { engine } = this;
     const V = this.character.vertexCount;
     const n = instances === null ? this.count : typeof instances === "number" ? 1 : instances.length;
     const sizes = [n * V * 3, normals ? n * V * 3 : 0, normals && tangents ? n * V * 4 : 0];
     const places = [0, sizes[0], sizes[0] + sizes[1]];
-    const out = this._out(Float32Array, sizes[0] + sizes[1] + sizes[2], (at) =>
-      this._chosen(instances, (who, count) =>
-        this._checked("mrw_skin", who, count, at, sizes[1] ? at + 4 * places[1] : 0, sizes[2] ? at + 4 * places[2] : 0)));
-    const part = (k) => (sizes[k] ? out.subarray(places[k], places[k] + sizes[k]) : null);
-    return { positions: part(0), normals: part(1), tangents: part(2) };
+    const whole = Math.max(sizes[0] + sizes[1] + sizes[2], 1);
+    if (this._skinRoom.size < whole) {
+      if (this._skinRoom.at) engine.exports.mrw_release(this._skinRoom.at);
+      this._skinRoom = { at: 0, size: 0 };
+      this._skinRoom = { at: engine._room(4 * whole), size: whole };
+    }
+    const { at } = this._skinRoom;
+    this._chosen(instances, (who, count) =>
+      this._checked("mrw_skin", who, count, at, sizes[1] ? at + 4 * places[1] : 0, sizes[2] ? at + 4 * places[2] : 0));
+    const part = (k, given) => {
+      if (!sizes[k]) return null;
+      const found = new Float32Array(engine.memory.buffer, at + 4 * places[k], sizes[k]);
+      if (!(given instanceof Float32Array) || given.length !== sizes[k]) return found.slice();
+      given.set(found);
+      return given;
+    };
+    return { positions: part(0, into?.positions), normals: part(1, into?.normals), tangents: part(2, into?.tangents) };
   }
 
   // -- instances
@@ -656,6 +673,8 @@ export class Crowd {
 
   dispose() {
     if (this._pointer) this.engine.exports.mrw_destroy(this._pointer);
+    if (this._skinRoom.at) this.engine.exports.mrw_release(this._skinRoom.at);
+    this._skinRoom = { at: 0, size: 0 };
     this._pointer = 0;
   }
 }
