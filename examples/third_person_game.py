@@ -223,8 +223,6 @@ def main():
     for frame in window:
         if wanted.headless:
             scripted(window.inputs, frame.time, 60)
-        if frame.pressed("escape"):
-            break
         wish, run, jump, strike = steer(frame)
         if jump:
             player.animator.trigger("jump")

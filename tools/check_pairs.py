@@ -86,11 +86,13 @@ def nearest(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return far.argmin(axis=2), far.min(axis=2)
 
 
-def body(row: dict, tool: Retargeter, was: np.ndarray, here: np.ndarray, size: float) -> None:
+def body(
+    row: dict, tool: Retargeter, target: mw.Character, was: np.ndarray, here: np.ndarray, size: float
+) -> None:
     """Floor under the whole skin, hands that meet, hands in the body."""
-    target, chains = tool.target_character, {c.name: c.target for c in tool.map}
+    chains = {c.name: c.target for c in tool.map}
     below = target.skeleton.descendants
-    feet = {int(j) for s in SIDES for j in below(chains[f"{s}_leg"][2])}
+    feet = {int(j) for s in SIDES for j in below(skin_joint(tool, target, chains[f"{s}_leg"][2]))}
     some = np.unique(np.linspace(0, len(here) - 1, 120).round().astype(int))
     rest = foot_skin(target, set(range(len(target.skeleton))) - feet)
     if rest:
@@ -147,6 +149,29 @@ def plants(place: np.ndarray, seconds: float, size: float) -> list[tuple[int, in
     return [(a, b) for a, b in runs if (b - a) * seconds >= 0.15]
 
 
+def skin_joint(tool: Retargeter, target: mw.Character, joint: int) -> int:
+    """The joint that carries the skin of a foot: where legs end before their feet, what lies there and has skin."""
+    at, skeleton = tool.target.rest_model[..., 3].astype(float), target.skeleton
+    if joint < len(skeleton) and foot_skin(target, set(skeleton.descendants(joint).tolist())):
+        return joint
+    above = set(tool.target.ancestors(joint))
+    far = np.linalg.norm(at[: len(skeleton)] - at[joint], axis=1)
+    for j in np.argsort(far):
+        if far[j] > 0.15 * tool.leg_t:
+            break
+        if int(j) not in above and foot_skin(target, set(skeleton.descendants(int(j)).tolist())):
+            return int(j)
+    return min(joint, len(skeleton) - 1)
+
+
+def touching(skin: np.ndarray, joint: np.ndarray, t: int, size: float) -> np.ndarray:
+    """Where the skin is over time, `(T, 3)`, that is under a joint in frame `t`: the mean of the six vertices nearest to it
+    over the ground, of those that are the lowest then but for 3 cm."""
+    low = skin[t, :, 1] < skin[t, :, 1].min() + 0.03 * size
+    near = np.linalg.norm((skin[t] - joint[t])[:, [0, 2]], axis=1)
+    return skin[:, np.argsort(np.where(low, near, np.inf))[:6]].mean(axis=1)
+
+
 def measure(
     source: mw.Character, clip: mw.Clip, target: mw.Character, *, whole: bool = True
 ) -> dict[str, float | str]:
@@ -178,9 +203,11 @@ def measure(
             pair = tool.map[f"{side}_{limb}"]
             if min(len(pair.source), len(pair.target)) < 3:
                 continue
+            mine = pair.target
+            if mine[2] >= len(target.skeleton):
+                mine = (*mine[:2], skin_joint(tool, target, mine[2]))
             segments = [
-                [at[:, c[k + 1]] - at[:, c[k]] for k in (0, 1)]
-                for at, c in ((was, pair.source), (now, pair.target))
+                [at[:, c[k + 1]] - at[:, c[k]] for k in (0, 1)] for at, c in ((was, pair.source), (now, mine))
             ]
             dirs[f"{limb}s"] += [angle(a, b) for a, b in zip(*segments)]
             if limb == "leg":
@@ -197,9 +224,9 @@ def measure(
             row[name], row[f"{name} median"] = float(np.percentile(found, 95)), float(np.median(found))
     row["bones"] = float(max(bones))
     sinks, drifts = [], [0.0]
-    rest = target.skeleton.rest_model[None]
     for side in SIDES:
-        foot_s, foot_t = tool.map[f"{side}_leg"].source[2], tool.map[f"{side}_leg"].target[2]
+        foot_s = tool.map[f"{side}_leg"].source[2]
+        foot_t = skin_joint(tool, target, tool.map[f"{side}_leg"].target[2])
         parts = foot_skin(target, set(target.skeleton.descendants(foot_t).tolist()))
         if not parts:
             continue
@@ -208,15 +235,11 @@ def measure(
         toes = f"{side}_toes"
         ball_s = tool.map[toes].source[0] if toes in tool.map else None
         spot = tool.map[toes].target[0] if toes in tool.map else None
-        still = skinned(rest, parts)[0]
-        sole = still[:, 1] < still[:, 1].min() + 0.03 * size
         for joint, under in ((foot_s, foot_t), (ball_s, spot)):
             if joint is None or under is None:
                 continue
-            near = np.linalg.norm((still - rest[0, under, :, 3])[:, [0, 2]], axis=1)
-            near = np.where(sole, near, np.inf)
-            patch = skin[:, np.argsort(near)[:6]].mean(axis=1)
             for a, b in plants(was[:, joint], 1 / rate, size):
+                patch = touching(skin, now[:, under], (a + b) // 2, size)
                 own, theirs = (
                     p[a:b][:, [0, 2]] - p[a:b][:, [0, 2]].mean(axis=0) for p in (patch, was[:, joint])
                 )
@@ -227,7 +250,7 @@ def measure(
         row["sink"], row["sink most"] = float(np.percentile(deepest, 95)), float(deepest.max())
     row["drift"] = max(drifts) * 1000 / size
     if whole:
-        body(row, tool, was, here, size)
+        body(row, tool, target, was, here, size)
     row["us"] = spent / count * 1e6
     return row
 

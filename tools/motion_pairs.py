@@ -15,6 +15,7 @@ import argparse
 import fnmatch
 import json
 import os
+import re
 import sys
 import time
 import warnings
@@ -75,7 +76,7 @@ def listed(folder: Path) -> dict[str, dict[str, list[Path]]]:
     for line in LIST.read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("#"):
             continue
-        kind, family, pattern = line.split(maxsplit=2)
+        kind, family, pattern = re.split(r"  +", line.strip(), maxsplit=2)
         matching = [path for name, path in plain.items() if fnmatch.fnmatch(name, pattern.strip())]
         for role in ("motions", "characters"):
             if kind in (role, "both") and matching:

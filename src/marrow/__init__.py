@@ -22,6 +22,8 @@ from marrow.model import (
     Hinge,
     Image,
     InfluenceLimit,
+    JointCamera,
+    JointLight,
     Level,
     Lod,
     Material,
@@ -75,7 +77,16 @@ if TYPE_CHECKING:
     from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
     from marrow.rendering import Frame, Renderer
     from marrow.runtime import BakedRuntime, bake_runtime
-    from marrow.scene import Actor, Camera, DirectionalLight, Environment, PointLight, Scene, SpotLight
+    from marrow.scene import (
+        Actor,
+        Camera,
+        DirectionalLight,
+        Environment,
+        EnvironmentMap,
+        PointLight,
+        Scene,
+        SpotLight,
+    )
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import ExportedPage, StudioView, export_page, view
     from marrow.windows.window import window
@@ -85,6 +96,7 @@ _LATE = {
     "Actor": "marrow.scene",
     "DirectionalLight": "marrow.scene",
     "Environment": "marrow.scene",
+    "EnvironmentMap": "marrow.scene",
     "Frame": "marrow.rendering",
     "PointLight": "marrow.scene",
     "Renderer": "marrow.rendering",
@@ -162,6 +174,7 @@ __all__ = [
     "Curve",
     "DirectionalLight",
     "Environment",
+    "EnvironmentMap",
     "Event",
     "Events",
     "ExportedPage",
@@ -172,6 +185,8 @@ __all__ = [
     "Hinge",
     "Image",
     "InfluenceLimit",
+    "JointCamera",
+    "JointLight",
     "Level",
     "LivePoses",
     "Lod",

@@ -10,6 +10,7 @@ from marrow.errors import MarrowError, ValidationError
 from marrow.graph import (
     ClipNode,
     Graph,
+    Montage,
     Parameter,
     SpringChain,
     SpringCollider,
@@ -194,6 +195,24 @@ def test_a_slot_without_a_fade_does_not_kick():
             most, np.arccos(np.clip(np.abs(animator.pose.rotation[:, 3:5, 3]), 0, 1)).max(axis=1)
         )
     assert (most < 1e-3).all()
+
+
+def test_a_montage_that_jumps_does_not_kick():
+    who = waving()
+    up, down = (who.clips[n].tracks[0].values[0] for n in ("up", "down"))
+    both = mw.Track(1, "rotation", np.array([0.0, 0.5, 0.51, 1.0]), np.stack([up, up, down, down]))
+    who = who.replace(clips=[*who.clips.values(), mw.Clip("both", who.skeleton, [both])])
+    montage = Montage("both", "body", {"a": 0.0, "b": 0.6}, {"a": "a", "b": "b"}, seconds=0.0)
+    graph = Graph(Springs(mw.graph.Slot("body", "up"), chains=("ribbon0",)), montages={"m": montage})
+    animator = mw.Animator(who, graph)
+    animator.montages["m"].play()
+    for _ in range(10):
+        animator.update(1 / 60)
+    animator.montages["m"].jump_to("b")
+    for _ in range(10):
+        animator.update(1 / 60)
+        assert bend(animator) < 1e-3
+    assert animator.pose.rotation[1] @ down > 0.999
 
 
 def _cutting(how, seconds):

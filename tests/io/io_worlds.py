@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import marrow as mw
+from marrow.model import JointCamera, JointLight
 from marrow.report import Report, ReportLine
 
 
@@ -103,9 +104,51 @@ def same(a: Any, b: Any, place: str = "character") -> None:
         for field in dataclasses.fields(a):
             if field.compare:
                 same(getattr(a, field.name), getattr(b, field.name), f"{place}.{field.name}")
+    elif isinstance(a, dict):
+        assert a.keys() == b.keys(), place
+        for key in a:
+            same(a[key], b[key], f"{place}[{key!r}]")
     elif isinstance(a, (tuple, list)):
         assert len(a) == len(b), place
         for i, (x, y) in enumerate(zip(a, b)):
             same(x, y, f"{place}[{i}]")
     else:
         assert a == b, place
+
+
+def seen_and_lit() -> mw.Character:
+    """`everything()` with cameras, lights, curves of theirs, and further numbers of vertices."""
+    base = everything()
+    body = base.meshes[0]
+    targets = (
+        body.morph_targets[0].replace(attributes={"COLOR_0": np.float32([[0.1, 0, 0, 0]])}),
+        body.morph_targets[1].replace(attributes={"TEXCOORD_0": np.float32([[0, 0.5]] * 4)}),
+        body.morph_targets[2],
+    )
+    body = body.replace(
+        morph_targets=targets,
+        attributes={
+            "_HEAT": np.float32([0, 1, 2, 3]),
+            "_ID": np.array([[1, 2], [3, 4], [5, 6], [7, 8]], np.uint16),
+        },
+    )
+    cameras = (
+        JointCamera("front", 1, fov=0.75, aspect=1.5, near=0.25, far=10.0),
+        JointCamera("plan", 0, "orthographic", size=3.0, near=0.5, far=20.0, rotation=(0.6, 0.0, 0.0, 0.8)),
+    )
+    lights = (
+        JointLight("sun", 0, "directional", (1.0, 0.5, 0.25), 3.0),
+        JointLight("lamp", 1, "point", intensity=20.0, range=4.0, extras={"made": "by hand"}),
+        JointLight("torch", 1, "spot", inner=0.25, outer=0.5, rotation=(0.0, 0.6, 0.0, 0.8)),
+        JointLight("dark", 1, visible=False),
+    )
+    curves = (
+        mw.Curve("camera:front:fov", [0.0, 1.0], [0.75, 1.25]),
+        mw.Curve("camera:front:far", [0.0, 1.0], [10.0, 20.0]),
+        mw.Curve("light:lamp:intensity", [0.0, 0.5, 1.0], [20.0, 0.0, 20.0]),
+        mw.Curve("light:lamp:range", [0.0, 1.0], [4.0, 2.0]),
+    )
+    walk = base.clips["Walk"].replace(curves=curves)
+    return base.replace(
+        meshes=(body, base.meshes[1]), cameras=cameras, lights=lights, clips=(walk, base.clips["empty"])
+    )

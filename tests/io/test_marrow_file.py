@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from io_worlds import everything, same
+from io_worlds import everything, same, seen_and_lit
 
 import marrow as mw
 from marrow.errors import FormatError, MarrowError, ValidationError
@@ -33,6 +33,20 @@ def test_everything_comes_back_exactly(tmp_path: Path) -> None:
     before = everything()
     mw.save(before, tmp_path / "all.marrow")
     same(before, mw.load(tmp_path / "all.marrow"))
+
+
+def test_cameras_lights_and_further_attributes_come_back_exactly(tmp_path: Path) -> None:
+    before = seen_and_lit()
+    mw.save(before, tmp_path / "seen.marrow")
+    same(before, mw.load(tmp_path / "seen.marrow"))
+    mw.save(before, tmp_path / "seen.glb")
+    same(before, mw.load(tmp_path / "seen.glb", cache=False))
+    large = mw.load(tmp_path / "seen.marrow", scale=2.0)
+    assert large.camera("front").far == 20.0 and large.camera("plan").size == 6.0
+    assert large.light("lamp").range == 8.0 and large.light("lamp").intensity == 20.0
+    curves = {c.name: c.values.tolist() for c in large.clips["Walk"].curves}
+    assert curves["camera:front:far"] == [20, 40] and curves["light:lamp:range"] == [8, 4]
+    assert curves["camera:front:fov"] == [0.75, 1.25]
 
 
 def test_a_skeleton_alone_comes_back(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from test_motion_arrays import load, told, trc
 
+import marrow as mw
 import point_worlds
 from marrow.errors import FormatError
 from marrow.motion.point_layouts import LAYOUTS
@@ -87,3 +89,41 @@ def test_segments_of_a_suit_are_the_joints_they_begin_at(tmp_path: Path) -> None
     for name in ("left_ankle", "right_wrist", "left_shoulder", "right_foot"):
         gap = found[:, character.skeleton.index(name)] - moved[:31, JOINTS.index(name)]
         assert np.median(np.linalg.norm(gap, axis=-1)) < 0.02, name
+
+
+@pytest.mark.parametrize("suffix", [".trc", ".csv.trc"])
+def test_markers_that_are_no_body_are_a_joint_each(tmp_path: Path, suffix: str) -> None:
+    rng = np.random.default_rng(5)
+    places = rng.normal(size=(4, 3, 3)) * 1000
+    rows = [
+        "PathFileType\t4\t(X/Y/Z)\tx.trc", "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits", "50\t50\t4\t3\tmm",
+        "Frame#\tTime\tbox a\t\t\tbox b\t\t\tlid\t\t", "\t\tX1\tY1\tZ1\tX2\tY2\tZ2\tX3\tY3\tZ3",
+        *(f"{t + 1}\t{t / 50}\t" + "\t".join(map(repr, map(float, row.ravel()))) for t, row in enumerate(places)),
+    ]  # fmt: skip
+    text = "\n".join(rows)
+    path = tmp_path / f"box{suffix}"
+    path.write_text(text.replace("\t", ",") if "csv" in suffix else text)
+    with pytest.raises(FormatError, match="motion='markers'"):
+        mw.load(path, cache=False)
+    made = mw.load(path, cache=False, motion="markers")
+    assert made.skeleton.names == ("markers", "box a", "box b", "lid")
+    clip = made.clips[0]
+    assert clip.rate == 50
+    found = np.stack([made.skeleton.to_model(clip.sample(t / 50))[1:, :, 3] for t in range(4)])
+    assert_allclose(found, places / 1000, atol=1e-6)
+    turned = mw.load(path, cache=False, motion="markers", up="z")
+    assert_allclose(turned.skeleton.rest.translation[1:, 1], places[0, :, 2] / 1000, atol=1e-6)  # z is up
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("cache.abc", b"Ogawa\xff", "Alembic"),
+        ("x.blend", b"BLENDER-v300", "docs/blender.md"),
+        ("a.ma", b"//Maya ASCII 2020", "FBX"),
+    ],
+)
+def test_files_of_other_programs_say_what_to_do(tmp_path: Path, name: str, data: bytes, says: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(FormatError, match=says):
+        mw.load(tmp_path / name)

@@ -436,3 +436,44 @@ def test_a_bound_over_all_points_is_close_to_the_truth():
     assert len(pieces.owner) > 2 and area.sum() == pytest.approx(1)
     again, _ = farthest(tree, corners, pieces, 0.0)
     assert truth <= again <= 1.05 * truth
+
+
+def many_pieces(flat=30):
+    """A figure of 24 balls that hang together nowhere, and triangles without an area."""
+    rng = np.random.default_rng(0)
+    rings, around = 6, 12
+    u, v = np.meshgrid(np.linspace(0, np.pi, rings + 1), np.linspace(0, 2 * np.pi, around + 1), indexing="ij")
+    ball = np.stack([np.sin(u) * np.sin(v), np.cos(u), np.sin(u) * np.cos(v)], -1).reshape(-1, 3)
+    a = (np.arange(rings)[:, None] * (around + 1) + np.arange(around)).reshape(-1)
+    faces = np.concatenate(
+        [np.stack([a, a + around + 1, a + 1], 1), np.stack([a + 1, a + around + 1, a + around + 2], 1)]
+    )
+    centers, radii = rng.uniform([-0.4, 0, -0.15], [0.4, 1.8, 0.15], (24, 3)), rng.uniform(0.05, 0.16, 24)
+    points = np.concatenate([ball * r + c for r, c in zip(radii, centers)])
+    triangles = np.concatenate([faces + k * len(ball) for k in range(24)] + [np.zeros((flat, 3), int)])
+    mesh = mw.Mesh.rigid(
+        "balls",
+        points,
+        triangles,
+        0,
+        normals=np.tile(ball, (24, 1)),
+        sections=(mw.Section(0, len(triangles)),),
+    )
+    return mw.Character(mw.Skeleton(("root",), [-1]), (mesh,)), centers, radii
+
+
+def test_a_body_of_many_pieces_stays_whole():
+    who, centers, radii = many_pieces()
+    levels = mw.lod.build(who, triangles=(0.1, 0.05), progress=False).levels[1:]
+    for level, asked, off in zip(levels, (0.1, 0.05), (0.06, 0.1)):
+        assert 0.7 * asked < level.triangle_count / who.triangle_count < 1.1 * asked
+        assert level.lod.error < off * level.lod.size
+        left = level.meshes[0].positions
+        for center, radius in zip(centers, radii):
+            assert (np.linalg.norm(left - center, axis=1) < 1.01 * radius).any()
+
+
+def test_a_level_that_is_no_longer_what_it_stands_for_is_a_warning():
+    who, *_ = many_pieces(0)
+    level = mw.lod.build(who, triangles=(4,), progress=False).levels[1]
+    assert any(line.kind == "warning" and "of the character's size" in line.message for line in level.report)

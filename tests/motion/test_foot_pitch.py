@@ -10,7 +10,7 @@ import marrow as mw
 from marrow.math import affine, quaternion
 from marrow.motion import Retargeter, foot_ik, foot_pitch, foot_planting
 from marrow.motion.contacts import feet_points
-from marrow.motion.rolling_feet import rolled
+from marrow.motion.feet_on_skin import on_skin
 from marrow.motion.skin_points import find_body_skin
 
 SAME = {n: n for n in rigs.PARTS}
@@ -97,8 +97,9 @@ def test_poses_and_matrices_are_tilted_alike(names: dict[str, str]) -> None:
     tip = bones.index("ball_l") if "ball_l" in bones.names else None
     some = np.array([1, 4, 5, 11])
     axis = foot_pitch._level(rng.normal(size=(4, 3)))
-    angle, back = rng.normal(size=(2, 4))
-    foot_pitch._turn(bones, pose, model, some, bones.index("foot_l"), tip, axis, angle, back)
+    for joint, angle in zip((bones.index("foot_l"), tip), rng.normal(size=(2, 4))):
+        if joint is not None:
+            foot_pitch.turn_joint(bones, pose, model, some, joint, quaternion.from_axis_angle(axis, angle))
     np.testing.assert_allclose(model, bones.to_model(pose), atol=2e-5)
 
 
@@ -117,11 +118,13 @@ def test_what_stands_under_a_foot_without_toes_is_its_skin(hero: mw.Character) -
     model[:, foot, :, :3] = turn @ rest[foot, :, :3]
     model[:, foot, :, 3] = (turn @ (rest[foot, :, 3] - edge)) + edge
     plain = feet_points(bones, model, tool.chains("target"), tool.feet_t)
-    found = rolled(tool, plain, model)
+    found = on_skin(tool, plain, model)
     way, own = (np.ptp(p.place[:, 0, 1, ::2], axis=0).max() for p in (found, plain))
     assert way < 0.003 < 0.03 < own
     np.testing.assert_array_equal(found.place[..., 1], plain.place[..., 1])
-    np.testing.assert_array_equal(found.place[:, 0, 0], plain.place[:, 0, 0])
+    # The skin under the heel is one with the foot here, but for where it is.
+    apart = found.place[:, 0, 0] - plain.place[:, 0, 0]
+    assert np.abs(apart).max() < 0.05 and np.abs(np.diff(apart, axis=0)).max() < 0.004
 
 
 def test_a_joint_without_skin_is_not_in_the_ground() -> None:
@@ -144,6 +147,8 @@ def test_a_solve_that_loses_its_numbers_says_so(hero: mw.Character, monkeypatch:
     monkeypatch.setattr(foot_planting, "_window", lambda *_: None)
     frames = np.arange(round(clip.duration * 30) + 1)
     made, free = (tool.retarget(clip, contacts=c).sample(frames / 30) for c in (True, False))
-    np.testing.assert_allclose(bones.to_model(made)[..., 3], bones.to_model(free)[..., 3], atol=2e-3)
+    toes = np.char.startswith(bones.names, "ball")  # feet are turned before
+    places = (bones.to_model(p)[:, ~toes, :, 3] for p in (made, free))
+    np.testing.assert_allclose(*places, atol=2e-3)
     (line,) = [line for line in tool.report if "no place was found for the feet" in line.message]
     assert line.kind == "warning" and line.message.count("0.9") == 1

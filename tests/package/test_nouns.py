@@ -29,6 +29,8 @@ EXAMPLES = {
     mw.Environment: (lambda: mw.Environment(), {"exposure": 2.0}),
     mw.Event: (lambda: mw.Event(0.5, "hit"), {"time": 0.25}),
     mw.Graph: (lambda: mw.Graph("nod"), {"name": "nods"}),
+    mw.JointCamera: (lambda: mw.JointCamera("eye", 1), {"fov": 0.5}),
+    mw.JointLight: (lambda: mw.JointLight("lamp", 1), {"intensity": 2.0}),
     mw.Hinge: (lambda: mw.Hinge("elbow", 1, (1.0, 0.0, 0.0)), {"upper": 2.0}),
     mw.Image: (lambda: mw.Image("skin", "image/png", b"data"), {"name": "hide"}),
     mw.Level: (lambda: mw.Level((MESH,), mw.Lod.of((MESH,), 1)), {"meshes": (MESH, MESH)}),

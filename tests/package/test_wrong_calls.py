@@ -27,7 +27,7 @@ CLIP = mw.Clip(
 )
 PACKED = CLIP.compressed().packed
 SAMPLED = CLIP.resampled()
-WHOLE = HERO.replace(clips=[CLIP])
+WHOLE = HERO.replace(clips=[CLIP], cameras=[mw.JointCamera("eye", 0)], lights=[mw.JointLight("lamp", 0)])
 
 HOSTILE = hostile(
     NaN_array=np.full((2, J, 3, 4), np.nan),
@@ -45,6 +45,10 @@ FLOOR = [[0.0, 0, 0], [0, 0, 1], [1, 0, 0]]
 CALLS = {
     mw.Skeleton: {"names": ("a", "b"), "parents": [-1, 0], "rest": None, "morph_names": (), "sockets": ()},
     mw.Socket: {"name": "s", "joint": 0, "translation": [0] * 3, "rotation": [0, 0, 0, 1], "scale": [1] * 3},
+    mw.JointCamera: {"name": "eye", "joint": 0, "kind": "perspective", "fov": 0.7, "size": 2.0, "near": 0.1, "far": 9.0},
+    mw.JointLight: {"name": "lamp", "joint": 0, "kind": "spot", "color": [1, 1, 1], "intensity": 2.0, "size": [1, 1]},
+    WHOLE.camera: {"name": "eye"},
+    WHOLE.light: {"name": "lamp"},
     mw.Hinge: {"name": "h", "joint": 0, "axis": [1, 0, 0], "lower": -1.0, "upper": 1.0, "slides": False},
     mw.Pose: {"translation": [[0] * 3], "rotation": [[0, 0, 0, 1]], "scale": [[1] * 3], "morphs": [0.0]},
     mw.Pose.identity: {"joints": 2, "morphs": 1, "shape": (2,)},

@@ -243,3 +243,43 @@ def test_near_and_far_have_parts_of_their_own():
     assert len(fits) >= 3 and texels == sorted(texels) and texels[-1] > 4 * texels[0]
     assert len(fitted(camera, low, high, most=1)) == 1
     assert not fitted(camera, [0, 0, 50], [1, 1, 51])  # behind
+
+
+def covered(x):
+    """How much of a disc of radius 1 lies beyond a straight edge at `x`."""
+    x = np.clip(x, -1, 1)
+    return 0.5 - (np.arcsin(x) + x * np.sqrt(1 - x * x)) / np.pi
+
+
+@pytest.mark.parametrize("height", [0.5, 1.5, 3.0])
+@pytest.mark.parametrize("shadow_size", [512, 1024])
+def test_edges_are_as_wide_as_the_suns_disc_makes_them(device, height, shadow_size):
+    """Rays to all of the sun's disc past a straight edge: wider with distance, whatever the map's size."""
+    renderer = mw.Renderer((256, 32), device=device, shadow_size=shadow_size)
+    camera = mw.Camera.orthographic(
+        (2.0, height - 0.2, 0),
+        (2.0, 0, 0),
+        size=0.125,
+        up=(0, 0, -1),
+        width=256,
+        height=32,
+        near=0.01,
+        far=10,
+    )
+    roof = mw.Actor(box((4, 0.02, 4)), transforms=at((0, height, 0)))
+    dark = shadow(renderer, roof, camera=camera, direction=(0, -1, 0)).mean(0)
+    dark = dark / dark[:16].mean()
+    x = 2.0 + (np.arange(256) + 0.5 - 128) / 256
+    wanted = covered((x - 2.0) / (0.028 * height))
+    assert np.abs(dark - wanted).max() < 0.12
+    assert np.abs(dark - wanted).mean() < 0.025
+    assert (np.diff(dark) < 0.02).all()  # no ripples
+
+
+def test_the_shadow_of_something_thin_is_whole(renderer):
+    """A stick a texel or two wide, high above the ground: its shadow is as dark all along, without dashes."""
+    stick = mw.Actor(box((0.02, 0.02, 3.0)), transforms=at((0, 1.0, 0)))
+    dark = shadow(renderer, stick, camera=below(0.9, width=1.0), direction=(0.02, -1, 0.05))
+    along = dark[16:112].max(1)
+    assert along.min() > 0.02
+    assert along.std() < 0.15 * along.mean()

@@ -74,10 +74,10 @@ def test_plain_ktx2_is_decoded(format, channels, scheme):
     [
         (ktx2(COLORS, 43, cut=30), "cut short"),
         (ktx2(COLORS, 43, scheme=3, cut=20), "cut short|damaged"),
-        (ktx2(COLORS, 43, scheme=2), "scheme 2"),
-        (ktx2(COLORS, 0), "Basis Universal.*ktxdecompress"),
+        (ktx2(COLORS, 43, scheme=2), "damaged|marrow-engine"),
+        (ktx2(COLORS, 0), "Basis Universal.*not decoded"),
         (ktx2(COLORS, 43)[:40], "cut short"),
-        (ktx2(np.zeros((0, 4, 4), np.uint8), 43), "cut short|0 pixels"),
+        (ktx2(np.zeros((0, 4, 4), np.uint8), 43), "cut short|0 pixels|damaged"),
     ],
 )
 def test_other_ktx2_says_why_not(data, words):

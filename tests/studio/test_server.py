@@ -4,15 +4,18 @@ import io
 import json
 
 import numpy as np
+import PIL.Image
 import pytest
 from studio_world import fresh, serving, small_actor, small_character, small_graph, upload
 from websockets.exceptions import ConnectionClosed
 
+import ktx2_files as made
 import marrow as mw
 from marrow.errors import InUseError
 from marrow.studio import hub
 from marrow.studio import protocol as p
 from marrow.studio.actor import Origin, StudioActor
+from marrow.studio.page.images import page_images
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +73,26 @@ def test_an_image_that_claims_to_be_a_page_is_not_one():
     evil = mw.Image("x", "text/html", b"<script>alert(1)</script>")
     with serving(StudioActor(character.replace(images=(evil,)), 0, Origin("python", ""))) as site:
         assert site.request("/api/image/0/0").headers["content-type"] == "application/octet-stream"
+
+
+def test_textures_that_browsers_do_not_show_are_sent_as_png_and_left_out_where_that_cannot_be():
+    file, pixels = made.random_etc1s(61, 39, 1, alpha=True)
+    images = (
+        mw.Image("a", "image/ktx2", file),
+        mw.Image("b", "image/ktx2", made.ktx2(99, 4, 4, [bytes(16)])),
+    )
+    materials = tuple(mw.Material(n, base_color_texture=mw.Texture(k)) for k, n in enumerate("ab"))
+    character = small_character().replace(images=images, materials=materials)
+    with serving(StudioActor(character, 0, Origin("python", ""))) as site:
+        answer = site.request("/api/image/0/0")
+        assert answer.headers["content-type"] == "image/png"
+        found = np.asarray(PIL.Image.open(io.BytesIO(answer.body)).convert("RGBA"))
+        assert np.array_equal(found.reshape(-1, 4), pixels)
+        told = site.request("/api/character/0").json["materials"]
+        assert [m["base_color_texture"] is None for m in told] == [False, True]
+    (page, left), notes = page_images(images, None)
+    assert page[0] == "image/webp" and left == ("application/octet-stream", b"")
+    assert len(notes) == 1 and "Vulkan format 99" in notes[0]
 
 
 def test_curves(site):

@@ -286,6 +286,8 @@ def viewer_script(screen, window, viewer, names):
     screen.key("Shift_L", True)
     screen.tap("slash")
     screen.key("Shift_L", False)
+    yield from until(lambda f: viewer._help_page == 1)
+    screen.tap("Escape")
     yield from until(lambda f: not viewer.help)
     eye = window.camera.eye
     screen.key("w", True)

@@ -248,7 +248,7 @@ def test_help_words_and_pictures(opened, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     window, viewer = opened(doll())
     turns, pictures = iter(window), []
-    for keys in ("", "h", "h", "t"):
+    for keys in ("", "h", "escape", "t"):
         window.inputs.tap(*keys.split())
         viewer.step(next(turns))
         viewer.playback.seek(0)
@@ -270,6 +270,20 @@ def test_help_words_and_pictures(opened, tmp_path, monkeypatch):
     viewer.step(next(turns))
     assert window.closed
     assert all(len(keys) < 16 for keys, _ in HELP)
+
+
+def test_the_help_card_of_a_small_window_has_pages(opened):
+    window, viewer = opened(doll(), size=(200, 120))
+    turns, pages = iter(window), []
+    for _ in range(12):
+        window.inputs.tap("h")
+        viewer.step(next(turns))
+        window.draw()
+        if not viewer.help:
+            break
+        pages.append(window.display.pixels().astype(int))
+    assert viewer._help_pages == len(pages) > 1
+    assert np.abs(pages[0] - pages[1]).max() > 100
 
 
 def test_looking_plays_until_the_end(opened):

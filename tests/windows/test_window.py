@@ -357,3 +357,12 @@ def test_an_offscreen_display_has_no_pixels_before_it_is_drawn_on():
     display = OffscreenDisplay((4, 3))
     assert display.pixels().shape == (3, 4, 4) and not display.pixels().any()
     assert display.begin() is None
+
+
+@pytest.mark.parametrize("escape", [True, False])
+def test_escape_closes_a_window_unless_the_program_wants_the_key(escape):
+    window = mw.window("lizard", offscreen=True, frames=5, size=(32, 32), escape=escape)
+    for frame in window:
+        if frame.index == 1:
+            window.inputs.tap("escape")
+    assert window.closed and frame.index == (1 if escape else 4)

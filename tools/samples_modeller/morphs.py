@@ -75,7 +75,7 @@ def _fist(side: str, p: Array, n: Array, joints: Array, weights: Array) -> tuple
             model[j] = affine.multiply(affine.multiply(model[parents[j]], local), bend)
     matrices = affine.multiply(model, affine.invert(bind))
     blended = np.einsum("vk,vkij->vij", weights.astype(float), matrices[joints])
-    turned = np.einsum("vij,vj->vi", affine.cofactor(blended), n)
+    turned = np.einsum("vij,vj->vi", affine.normal_matrix(blended), n)
     position = np.einsum("vij,vj->vi", blended[..., :3], p) + blended[..., 3]
     return position, turned / np.linalg.norm(turned, axis=1, keepdims=True)
 

@@ -334,7 +334,7 @@ static int check_lists(const mrw_character *c) {
 static int check_widths(const mrw_character *c) {
     int64_t slots = ROWS(c, slots);
     for (int k = 0; k < STATE_LEAVES; k++) WANT(c->begin[k].rows == 1, "state");
-    WANT(mrw_width(c, STATE_goals) == columns(c) && mrw_width(c, STATE_travel) == 7 && mrw_width(c, STATE_place) == 7 && mrw_width(c, STATE_placed) == 7 && mrw_width(c, STATE_shown_at) == 7, "state");
+    WANT(mrw_width(c, STATE_goals) == columns(c) && mrw_width(c, STATE_travel) == 7 && mrw_width(c, STATE_place) == 7 && mrw_width(c, STATE_placed) == 7 && mrw_width(c, STATE_shown_at) == 7 && mrw_width(c, STATE_path) == (c->sizes[SIZE_springs] ? MRW_PATH : 0), "state");
     WANT(mrw_width(c, STATE_leaves) == ROWS(c, leaves) && mrw_width(c, STATE_groups) == ROWS(c, groups) && mrw_width(c, STATE_machines) == ROWS(c, machines), "state");
     WANT(mrw_width(c, STATE_shares) == ROWS(c, states) && mrw_width(c, STATE_slots) == slots && mrw_width(c, STATE_voices) == slots * MRW_VOICES, "state");
     WANT(mrw_width(c, STATE_queue) == slots * MRW_QUEUE && mrw_width(c, STATE_following) == ROWS(c, sections) && mrw_width(c, STATE_functions) == ROWS(c, functions), "state");

@@ -2,6 +2,7 @@
 #include "internal.h"
 
 static void crowd_free(mrw_crowd *crowd) {
+    mrw_forget_parts(crowd);
     mrw_control_free(&crowd->control);
     mrw_release(crowd->memory);
     mrw_release(crowd->lasting);
@@ -134,7 +135,7 @@ int mrw_take_up(mrw_crowd *crowd, const int64_t *instances, int64_t count) {
     take_rows(&part, whole, instances);
     mrw_instance_state *state = MRW_ROWS(&part, instances, mrw_instance_state);
     for (int64_t k = 0; k < n; k++) state[k].interval = state[k].wanted = 1;
-    if (c->placed) mrw_keep_transforms(&part, 0);
+    if (c->placed) mrw_keep_transforms(&part, 0, 0);
     int failed = mrw_control_run(&part, 0, 0.0, 1, results) < 0;
     if (!failed) {
         mrw_instance_state *old = MRW_ROWS(whole, instances, mrw_instance_state);
@@ -160,10 +161,10 @@ static int copy_state(const mrw_control *control, char **out) {
     return 0;
 }
 
-int mrw_control_update(mrw_crowd *crowd, const double *each, double seconds) {
+int mrw_advance(mrw_crowd *crowd, const double *each, double seconds, const double *parts) {
     mrw_control *control = &crowd->control;
     const mrw_character *c = control->character;
-    if (c->placed) mrw_keep_transforms(control, crowd->memory_width > control->kept_at);
+    if (c->placed) mrw_keep_transforms(control, crowd->memory_width > control->kept_at, parts);
     double longest = seconds;
     for (int64_t n = 0; each && n < control->count; n++) longest = n == 0 || each[n] > longest ? each[n] : longest;
     char *before[STATE_LEAVES] = {0};
@@ -186,11 +187,11 @@ int mrw_control_update(mrw_crowd *crowd, const double *each, double seconds) {
         for (int k = 0; k < STATE_LEAVES; k++) mrw_copy(control->state[k], before[k], control->count * mrw_stride(c, k));
         if (mrw_control_run(control, each, seconds, 1, results) < 0) goto done;
     }
-    crowd->dropped_events = control->chunk.missed_events;
-    crowd->dropped_operations = control->chunk.missed_operations;
-    crowd->circling = control->chunk.endless;
+    crowd->dropped_events += control->chunk.missed_events;
+    crowd->dropped_operations += control->chunk.missed_operations;
+    crowd->circling += control->chunk.endless;
     if (mrw_keep_events(crowd, control->events, results[2]) < 0) goto done;
-    if (!results[4] && mrw_close_events(crowd, inside, inside_count) < 0) goto done;
+    if (!results[4] && mrw_close_events(crowd, inside, inside_count, parts) < 0) goto done;
     failed = 0;
 done:
     for (int k = 0; k < STATE_LEAVES; k++) mrw_release(before[k]);

@@ -3,10 +3,10 @@
 
 /* Before an update: where those who had one are, that their next one starts from. Who was moved after its poses were used was moved for
  * the next update. */
-void mrw_keep_transforms(mrw_control *control, int interpolates) {
+void mrw_keep_transforms(mrw_control *control, int interpolates, const double *parts) {
     for (int64_t n = 0; n < control->count; n++) {
         mrw_instance_state *me = MRW_ROWS(control, instances, mrw_instance_state) + n;
-        if (interpolates && me->waited) continue;
+        if ((interpolates && me->waited) || (parts && parts[n] < 0)) continue;
         const double *from = me->ahead ? MRW_ROWS(control, shown_at, double) : MRW_ROWS(control, place, double);
         mrw_copy(MRW_ROWS(control, placed, double) + 7 * n, from + 7 * n, 56);
         me->ahead = 0;
@@ -49,7 +49,7 @@ static int room_for(float **out, int64_t *rows, int64_t count, int64_t width) {
 }
 
 /* Runs program r of all instances; the last one gives poses, and what is wanted of them. */
-int mrw_run_program(mrw_crowd *crowd, int64_t r, unsigned wanted) {
+int mrw_run_program(mrw_crowd *crowd, int64_t r, unsigned wanted, const int64_t *rows, int64_t count) {
     mrw_control *control = &crowd->control;
     const mrw_programs *p = &control->programs;
     const mrw_character *c = control->character;
@@ -89,14 +89,14 @@ int mrw_run_program(mrw_crowd *crowd, int64_t r, unsigned wanted) {
     mrw_put(frame, AT_run_programs_work_out_model, crowd->model, wanted & MRW_WANT_MODEL ? N * 12 * sizes[SIZE_joints] : 0);
     mrw_put(frame, AT_run_programs_work_out_pose, crowd->pose, wanted & MRW_WANT_POSE ? N * sizes[SIZE_pose_size] : 0);
     mrw_put(frame, AT_run_programs_work_out_morphs, crowd->morphs, wanted & MRW_WANT_MORPHS ? N * sizes[SIZE_row_morphs] : 0);
-    mrw_put(frame, AT_run_programs_work_instances, p->starts, 0);
+    mrw_put(frame, AT_run_programs_work_instances, rows ? rows : p->starts, rows ? count : 0);
     frame[AT_run_programs_work_Jp] = (uint64_t)J;
     frame[AT_run_programs_work_Mp] = (uint64_t)sizes[SIZE_row_morphs];
     frame[AT_run_programs_work_lanes] = (uint64_t)J;
     frame[AT_run_programs_work_depth] = (uint64_t)crowd->depth;
     frame[AT_run_programs_work_wanted] = wanted;
     frame[AT_run_programs_n0] = 0;
-    frame[AT_run_programs_n1] = (uint64_t)N;
+    frame[AT_run_programs_n1] = (uint64_t)(rows ? count : N);
     kernels->run_programs(frame);
     int64_t wrong = (int64_t)frame[AT_run_programs_results];
     if (wrong >= 0) return mrw_fail("the pose program of instance %d is unsound: operation %d", wrong, (int64_t)frame[AT_run_programs_results + 1]);
@@ -120,11 +120,11 @@ int mrw_prepare(mrw_crowd *crowd) {
     if (crowd->prepared) return 0;
     if (crowd->footing.waits) return mrw_fail("the ground is asked for, and was not answered: mrw_ground_asked, then mrw_ground_answer");
     const mrw_programs *p = &crowd->control.programs;
-    if (!crowd->resume && crowd->control.character->placed && mrw_refresh(crowd) < 0) return -1;
+    if (!crowd->resume && (mrw_run_parts(crowd) < 0 || (crowd->control.character->placed && mrw_refresh(crowd) < 0))) return -1;
     while (crowd->resume < p->programs - 1) {
         int64_t r = crowd->resume++;
         if (!p->written[r]) continue;
-        if (mrw_run_program(crowd, r, 0) < 0 || (r % 2 && run_step(crowd, r) < 0)) {
+        if (mrw_run_program(crowd, r, 0, 0, 0) < 0 || (r % 2 && run_step(crowd, r) < 0)) {
             if (!crowd->footing.waits) crowd->resume = 0;
             return -1;
         }
@@ -140,7 +140,7 @@ int mrw_settle(mrw_crowd *crowd) {
     if (mrw_prepare(crowd) < 0) return -1;
     if (crowd->memory_width > control->kept_at || control->character->sizes[SIZE_keeps]) {
         used(crowd);
-        if (mrw_run_program(crowd, control->programs.programs - 1, 0) < 0) return -1;
+        if (mrw_run_program(crowd, control->programs.programs - 1, 0, 0, 0) < 0) return -1;
         crowd->ran = 1;
     }
     return 0;
@@ -150,7 +150,7 @@ static int evaluate(mrw_crowd *crowd, unsigned wanted) {
     if ((crowd->made & wanted) == wanted) return 0;
     if (mrw_prepare(crowd) < 0) return -1;
     used(crowd);
-    if (mrw_run_program(crowd, crowd->control.programs.programs - 1, wanted) < 0) return -1;
+    if (mrw_run_program(crowd, crowd->control.programs.programs - 1, wanted, 0, 0) < 0) return -1;
     crowd->ran = 1;
     crowd->made |= wanted;
     return 0;

@@ -90,6 +90,14 @@ typedef struct {
     double *points, *found;
     int64_t *owners, count, room;
 } mrw_footing;
+/* A part of an update whose poses nobody sees: the programs of those who have it, and what these are told. */
+typedef struct {
+    int64_t number, count, *rows;
+    mrw_programs programs;
+    float *vectors;
+    char *instances, *values;
+    double *place;
+} mrw_part;
 
 struct mrw_crowd {
     mrw_control control;
@@ -105,6 +113,9 @@ struct mrw_crowd {
     double *speed; /* NULL: `pace` for all */
     double pace;
     int prepared, ran;
+    mrw_part waiting[MRW_MOST_PARTS]; /* to be run before poses of the last update are used */
+    int64_t waiting_count;
+    double *parts, *ended; /* the seconds of those parts, and where the update left the roots */
     unsigned made; /* outputs that are of this moment: MRW_WANT_... */
     float *palette, *model, *pose, *morphs;
     int64_t output_rows[4];
@@ -138,6 +149,7 @@ int mrw_control_run(mrw_control *control, const double *each, double seconds, in
 int mrw_control_grow(mrw_control *control, int *grown);
 int mrw_programs_make(mrw_programs *programs, const mrw_character *character, int64_t count, const int64_t *needed);
 void mrw_programs_free(mrw_programs *programs);
+int mrw_programs_copy(mrw_programs *made, const mrw_programs *programs);
 int mrw_programs_grow(mrw_programs *programs, int *grown);
 /* Those of `count` instances: of n those of old instance `of[n]` (only what gives its pose), of part's instance `-1 - of[n]`, or none. */
 int mrw_programs_merge(mrw_programs *made, const mrw_character *c, const mrw_programs *old, const mrw_programs *part, const int64_t *of, int64_t count);
@@ -145,14 +157,19 @@ int mrw_programs_merge(mrw_programs *made, const mrw_character *c, const mrw_pro
 /* -- crowd */
 int mrw_prepare(mrw_crowd *crowd);
 int mrw_settle(mrw_crowd *crowd);
-int mrw_run_program(mrw_crowd *crowd, int64_t r, unsigned wanted);
+/* `rows` NULL: all instances. */
+int mrw_run_program(mrw_crowd *crowd, int64_t r, unsigned wanted, const int64_t *rows, int64_t count);
 int mrw_show(mrw_crowd *crowd, const int64_t *instances, int64_t count);
 int mrw_take_up(mrw_crowd *crowd, const int64_t *instances, int64_t count);
 void mrw_changed(mrw_crowd *crowd);
 int mrw_control_update(mrw_crowd *crowd, const double *each, double seconds);
+/* An update, or a part of one: those with `parts` below zero do not have it (NULL: all do). */
+int mrw_advance(mrw_crowd *crowd, const double *each, double seconds, const double *parts);
+int mrw_run_parts(mrw_crowd *crowd);
+void mrw_forget_parts(mrw_crowd *crowd);
 int mrw_widen(mrw_crowd *crowd);
 int mrw_refresh(mrw_crowd *crowd);
-void mrw_keep_transforms(mrw_control *control, int interpolates);
+void mrw_keep_transforms(mrw_control *control, int interpolates, const double *parts);
 /* The instances that a caller means: a list (NULL: all), each looked at. Returns how many, or -1. */
 int64_t mrw_chosen(const mrw_crowd *crowd, const int64_t *instances, int64_t count);
 static inline int64_t mrw_nth(const int64_t *instances, int64_t k) { return instances ? instances[k] : k; }
@@ -181,7 +198,7 @@ static inline void mrw_number(uint64_t *frame, int at, double value) { mrw_copy(
 #define MRW_TABLE(c, name, type) ((const type *)(const void *)(c)->tables[TABLE_##name].data)
 
 /* -- lasting events */
-int mrw_close_events(mrw_crowd *crowd, const mrw_happened *before, int64_t before_count);
+int mrw_close_events(mrw_crowd *crowd, const mrw_happened *before, int64_t before_count, const double *parts);
 int mrw_keep_events(mrw_crowd *crowd, const mrw_happened *events, int64_t count);
 
 /* -- loading */

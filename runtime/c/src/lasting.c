@@ -75,7 +75,7 @@ static int64_t follow(const mrw_character *c, mrw_lasting *cell, const mrw_happe
     return missing;
 }
 
-int mrw_close_events(mrw_crowd *crowd, const mrw_happened *before, int64_t before_count) {
+int mrw_close_events(mrw_crowd *crowd, const mrw_happened *before, int64_t before_count, const double *parts) {
     const mrw_control *control = &crowd->control;
     const mrw_character *c = control->character;
     const int64_t *names = (const int64_t *)(const void *)c->tables[TABLE_lasting].data;
@@ -109,7 +109,7 @@ int mrw_close_events(mrw_crowd *crowd, const mrw_happened *before, int64_t befor
     for (int64_t key = 0; key < cells; key++) {
         mrw_lasting *cell = &crowd->lasting[key];
         const mrw_instance_state *me = MRW_ROWS(control, instances, mrw_instance_state) + key / K;
-        if (me->waited) continue;
+        if (me->waited || (parts && parts[key / K] < 0)) continue;
         int64_t told = (int64_t)cell->told + begun[key] - ended[key];
         int odd = told < 0 || told > inside[key] || (cell->back > 0 && (begun[key] + ended[key] > 0 || inside[key] == 0));
         if (!odd) {

@@ -11,6 +11,24 @@ void mrw_programs_free(mrw_programs *p) {
     mrw_zero(p, sizeof(*p));
 }
 
+int mrw_programs_copy(mrw_programs *made, const mrw_programs *p) {
+    int64_t R = p->programs, starts = (2 * R * p->count + 2 * R) * 8 + R * (int64_t)sizeof(mrw_region);
+    *made = *p;
+    made->starts = mrw_alloc(starts);
+    made->operations = mrw_alloc(p->room * (int64_t)sizeof(mrw_operation));
+    if (!made->starts || !made->operations) {
+        mrw_programs_free(made);
+        return -1;
+    }
+    mrw_copy(made->starts, p->starts, starts);
+    mrw_copy(made->operations, p->operations, p->room * (int64_t)sizeof(mrw_operation));
+    made->ends = made->starts + R * p->count;
+    made->written = made->ends + R * p->count;
+    made->reserve = made->written + R;
+    made->regions = (mrw_region *)(made->reserve + R);
+    return 0;
+}
+
 /* `needed`: operations that each program has to have room for, beside what one instance may need; or NULL. */
 int mrw_programs_make(mrw_programs *p, const mrw_character *character, int64_t count, const int64_t *needed) {
     const int64_t *sizes = character->sizes;

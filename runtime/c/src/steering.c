@@ -233,6 +233,7 @@ int64_t mrw_montage_jump(mrw_crowd *crowd, int64_t montage, int64_t section, con
         voice->section = row;
         voice->time = ((const mrw_section_row *)(const void *)c->graph[GRAPH_sections].data)[row].begin;
         voice->new = 1;
+        MRW_ROWS(&crowd->control, instances, mrw_instance_state)[mrw_nth(instances, k)].cut = 2;
         jumped++;
     }
     return jumped;

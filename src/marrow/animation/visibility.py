@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.model import Character, Clip, Curve
 
-__all__ = ["VISIBILITY", "switches", "visible_meshes"]
+__all__ = ["VISIBILITY", "switches", "visible_joints", "visible_meshes"]
 
 Array = NDArray[Any]
 VISIBILITY = "visibility:"
@@ -35,11 +35,10 @@ def switches(curve: Curve) -> tuple[Array, Array]:
     return whole[kept], np.array(on)[kept]
 
 
-def visible_meshes(character: Character, clip: Clip, time: ArrayLike) -> Array:
-    """Whether each mesh is shown at `time (...)` of `clip`, `(..., meshes)` bool. Where a clip says it of a mesh's joint,
-    or of one above it, that counts instead of `mesh.visible`."""
+def visible_joints(clip: Clip, time: ArrayLike) -> tuple[Array, Array]:
+    """Whether a clip shows each joint at `time (...)`, `(..., J)` bool, and of which joints it says anything `(J,)`."""
     when = np.asarray(time, np.float64)
-    skeleton = character.skeleton
+    skeleton = clip.skeleton
     shown = np.ones((*when.shape, len(skeleton)), bool)
     said = np.zeros(len(skeleton), bool)
     for curve in clip.curves:
@@ -53,6 +52,14 @@ def visible_meshes(character: Character, clip: Clip, time: ArrayLike) -> Array:
         if parent >= 0:
             shown[..., j] &= shown[..., parent]
             said[j] |= said[parent]
+    return shown, said
+
+
+def visible_meshes(character: Character, clip: Clip, time: ArrayLike) -> Array:
+    """Whether each mesh is shown at `time (...)` of `clip`, `(..., meshes)` bool. Where a clip says it of a mesh's joint,
+    or of one above it, that counts instead of `mesh.visible`."""
+    when = np.asarray(time, np.float64)
+    shown, said = visible_joints(clip, when)
     out = np.empty((*when.shape, len(character.meshes)), bool)
     for m, mesh in enumerate(character.meshes):
         out[..., m] = shown[..., mesh.node] if mesh.node >= 0 and said[mesh.node] else mesh.visible

@@ -35,6 +35,7 @@ def render(
     rate: float = 30.0,
     size: str = "1280x720",
     camera: str = "three-quarter",
+    lights: Literal["file"] | None = None,
     follow: Annotated[bool | None, Parameter(negative="--no-follow")] = None,
     turntable: Flag = False,
     view: str | None = None,
@@ -43,6 +44,7 @@ def render(
     skinning: Literal["linear", "dual_quaternion"] | None = None,
     transparent: Flag = False,
     background: str | None = None,
+    environment: str | None = None,
     ground: Annotated[bool | None, Parameter(negative="--no-ground")] = None,
     render_path: Literal["forward", "deferred"] = "forward",
     codec: Literal["h264", "vp9", "av1"] | None = None,
@@ -77,7 +79,10 @@ def render(
     size
         Width and height in pixels: 1280x720, or one number for a square.
     camera
-        front, back, side, left, right, three-quarter, top, orbit (goes round), or degrees around and above: 45,20.
+        front, back, side, left, right, three-quarter, top, orbit (goes round), degrees around and above: 45,20, or a camera
+        of the file by its name.
+    lights
+        file: the lights of the file, instead of the studio's.
     follow
         Follow what travels; when left out, only what goes far.
     turntable
@@ -93,7 +98,9 @@ def render(
     transparent
         Leave out background and ground.
     background
-        studio, dark, sky, or a colour: #20242a, white, ...
+        studio, dark, sky, environment (the light around), or a colour: #20242a, white, ...
+    environment
+        The light around: studio, softboxes, outdoors, or an equirectangular picture (.hdr, .exr, .png, ...).
     ground
         Draw the ground.
     render_path
@@ -125,12 +132,14 @@ def render(
         "graph": graph,
         "size": pixels,
         "camera": camera,
+        "lights": lights,
         "view": view,
         "crowd": crowd,
         "compare": None if compare is None else open_character(compare, **options),
         "skinning": skinning,
         "transparent": transparent,
         "background": color(background),
+        "environment": environment,
         "ground": ground,
         "render_path": render_path,
     }
@@ -208,15 +217,15 @@ def color(text: str | None) -> Any:
 
     if text in BACKGROUNDS:
         return text
-    from PIL import ImageColor
+    from marrow.scene.css_colors import css_color
 
-    try:
-        return tuple(value / 255 for value in ImageColor.getrgb(text)[:3])
-    except ValueError:
+    found = css_color(text)
+    if found is None:
         names = ", ".join(BACKGROUNDS)
         raise UsageError(
             f"--background: expected {names}, or a colour such as #20242a or white, got {text!r}"
-        ) from None
+        )
+    return found
 
 
 @contextmanager

@@ -385,11 +385,18 @@ def _carry(skinning: str, vectors: int) -> str:
     carry = carrier(skinning)(e, skinning, _Given(e), work, "0", "0")
     normal = _components(e, "v.normal", 3) if vectors else []
     tangent = _components(e, "v.tangent", 3) if vectors > 1 else []
-    results = carried(e, carry, _components(e, "v.position", 3), normal, tangent)
-    for vector, place in zip(results, ("r.position", "r.normal", "r.tangent")):
+    p, n, t, mirrored = carried(e, carry, _components(e, "v.position", 3), normal, tangent)
+    if tangent:
+        hand = e.lane("v.tangent.w")
+        e.store(
+            WgslArray("r.tangent", functools.partial(_always, "r.tangent.w")),
+            0,
+            hand if mirrored is None else e.select(mirrored, -hand, hand),
+        )
+    for vector, place in zip((p, n, t), ("r.position", "r.normal", "r.tangent")):
         for value, axis in zip(vector, "xyz"):
             e.store(WgslArray(place, functools.partial(_always, f"{place}.{axis}")), 0, value)
-    lines = ["  var r: Skinned;", *e.text(), "  r.tangent.w = v.tangent.w;"]
+    lines = ["  var r: Skinned;", *e.text()]
     return _function(
         f"skin_{skinning}(v: SkinVertex, {_ARGUMENTS[skinning]}) -> Skinned",
         [*(line.strip() for line in lines), "return r;"],

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
+from marrow.graph.between_updates import PartOfUpdate, parts_of, update_in_parts
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry
 from marrow.graph.control_pass import ControlPass, chunk_size
 from marrow.graph.handover import advance_handover, write_handover
@@ -81,6 +82,12 @@ class GraphControl(SlotControl):
         self._warned = False
         self.winds: dict[int, Array] = {}
         """Vectors of the world that were set by hand, by their numbers among `compiled.world_vectors`."""
+        self.exact_springs = True
+        """Whether updates are made in parts where springs step."""
+        self.waiting: list[PartOfUpdate] = []
+        """Parts of the last update that are still to be run, before its poses are used."""
+        self.parts = self.ended = np.zeros((0, 7))
+        """The seconds of those parts, and where the update left the roots."""
 
     # -- time -----------------------------------------------------------------------------------------------------
     @property
@@ -127,8 +134,18 @@ class GraphControl(SlotControl):
 
     def update(self, dt: Array | float) -> None:
         """Moves every instance on by `dt` seconds, for each `(N,)` or for all, and writes the pose programs."""
+        self.waiting = []
+        if self.compiled.springs:
+            count, parts = parts_of(self, dt)
+            if count > 1 and self.exact_springs:
+                update_in_parts(self, parts, count)
+                return
+        self.advance(dt)
+
+    def advance(self, dt: Array | float, rows: Array | None = None) -> None:
+        """An update, or a part of one that only `rows` have; the others have `dt` below zero."""
         if self.compiled.placed:
-            keep_transforms(self)
+            keep_transforms(self, rows)
         store = self.store
         if store.handover is not None:
             advance_handover(self, dt)
@@ -145,7 +162,7 @@ class GraphControl(SlotControl):
             _, missed, endless = self._run(dt, moving=True)
         self.events = self.kernels.told()
         if not missed:
-            self.events = self.lasting.close(self.events, inside, store.state.instances, store.lasting)
+            self.events = self.lasting.close(self.events, inside, store.state.instances, store.lasting, rows)
         if store.handover is not None:
             write_handover(self, self.programs, np.arange(self.count))
         if missed or endless:
@@ -185,7 +202,8 @@ class GraphControl(SlotControl):
     def refresh(self) -> None:
         """Before poses are made: what they are told of where instances are in the world."""
         if self.compiled.placed:
-            refresh(self)
+            state = self.state
+            refresh(self, state.instances, state.place, state.placed, state.values, self.vectors)
 
     def show(self, instances: Array | None = None) -> None:
         """Writes the programs that show instances as they are, without moving them; those of others stay."""
@@ -204,7 +222,7 @@ class GraphControl(SlotControl):
         part = GraphControl(self.compiled, len(instances), kept_at=self.kept_at)
         part.store.state = taken(self.state, instances)
         part.state.instances["interval"] = part.state.instances["wanted"] = 1
-        part.update(np.zeros(len(instances)))
+        part.advance(np.zeros(len(instances)))
         for name in ("interval", "wanted"):
             part.state.instances[name] = self.state.instances[name][instances]
         assign(self.state, instances, part.state)
@@ -376,5 +394,6 @@ class GraphControl(SlotControl):
         if snapshot.graph != self.compiled.identity:
             raise ValidationError("restore: the snapshot is of another graph")
         self.store.restore(snapshot.rows)
+        self.waiting = []
         self.events = snapshot.events.copy()
         self.show()

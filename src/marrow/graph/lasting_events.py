@@ -56,9 +56,12 @@ class LastingEvents:
             return events[:0]
         return events[events["kind"] == ct.EVENT_INSIDE].copy()
 
-    def close(self, events: Array, before: Array, instances: Array, rows_open: Array) -> Array:
+    def close(
+        self, events: Array, before: Array, instances: Array, rows_open: Array, some: Array | None = None
+    ) -> Array:
         """The events of an update, and behind those of each instance the ends of what was cut off in it. `instances` is
-        their state, `rows_open` what is open of them; those that have only waited are left out."""
+        their state, `rows_open` what is open of them; those that have only waited are left out, as are all but `some`,
+        where these are given."""
         if not len(self._names):
             return events
         rows = events[np.isin(events["kind"], (ct.CLIP_EVENT, ct.EVENT_ENDED, ct.EVENT_INSIDE))]
@@ -71,7 +74,10 @@ class LastingEvents:
             bincount(keys[rows["kind"] == kind], minlength=len(cells))
             for kind in (ct.CLIP_EVENT, ct.EVENT_ENDED, ct.EVENT_INSIDE)
         )
-        moved = np.repeat(instances["waited"] == 0, K)
+        had = instances["waited"] == 0
+        if some is not None:
+            had &= np.isin(np.arange(len(had)), some)
+        moved = np.repeat(had, K)
         told = cells["told"] + begun - ended
         odd = (told < 0) | (told > inside) | ((cells["back"] > 0) & ((begun + ended > 0) | (inside == 0)))
         fine = moved & ~odd

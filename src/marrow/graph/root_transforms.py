@@ -76,20 +76,27 @@ def turned_ahead(own: Array | None, facing: ArrayLike, count: int) -> Array:
     return np.stack([0 * half, sin, 0 * half, cos], axis=-1)
 
 
-def keep_transforms(control: GraphControl) -> None:
-    """Before an update: where those who had one are, that their next one starts from. Who was moved after its poses were
-    used was moved for the next update."""
+def keep_transforms(control: GraphControl, rows: Array | None = None) -> None:
+    """Before an update, or a part that some `rows` have: where those who had one are, that their next one starts from. Who
+    was moved after its poses were used was moved for the next update."""
     state = control.state
     instances, ahead = state.instances, state.instances["ahead"] != 0
     done = instances["waited"] == 0 if control.interpolates else np.ones(len(instances), bool)
+    if rows is not None:
+        has = np.zeros(len(instances), bool)
+        has[rows] = True
+        done &= has
     state.placed[done] = np.where(ahead[:, None], state.shown_at, state.place)[done]
     instances["ahead"][done] = 0
     instances["cut"][done] = np.maximum(instances["cut"][done] - 1, 0)
 
 
-def refresh(control: GraphControl) -> None:
-    """Before poses are made: tells the programs which update it is, how model space moved, and where in it targets are."""
-    compiled, state = control.compiled, control.state
+def refresh(
+    control: GraphControl, instances: Array, place: Array, placed: Array, values: Array, vectors: Array
+) -> None:
+    """Before poses are made: tells the programs, in `vectors`, which update it is, how model space moved, and where in it
+    targets are."""
+    compiled = control.compiled
     given: Array = derived(compiled, "world vectors", lambda: _table(compiled.world_vectors))
     constants = compiled.tables.constants
     if control.winds:
@@ -98,8 +105,7 @@ def refresh(control: GraphControl) -> None:
             given[k, :3] = -1 - np.arange(len(constants), len(constants) + 3)
             constants = np.concatenate([constants, wind])
     write_root_vectors(
-        state.instances, state.place, state.placed, state.values, constants, given, control.vectors,
-        compiled.header,
+        instances, place, placed, values, constants, given, vectors, compiled.header,
     )  # fmt: skip
 
 

@@ -167,6 +167,7 @@ class SlotControl:
         voices = self.state.voices[who, columns]
         voices["section"], voices["time"], voices["new"] = row, self.compiled.tables.sections["begin"][row], 1
         self.state.voices[who, columns] = voices
+        self.state.instances["cut"][who] = 2
         return plays
 
     def follow(self, name: str, section: str, following: str | None, instances: Array) -> None:

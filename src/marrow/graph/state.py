@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState
+from marrow.kernels.moments import PATH, PATH_SIZE
 
 if TYPE_CHECKING:
     from marrow.graph.compiled import CompiledGraph
@@ -31,6 +32,7 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
         place=np.zeros((count, 7)),
         placed=np.zeros((count, 7)),
         shown_at=np.zeros((count, 7)),
+        path=np.zeros((count, PATH if compiled.springs else 0)),
         leaves=np.zeros((count, len(tables.leaves)), ct.LEAF_STATE),
         groups=np.zeros((count, len(tables.groups)), ct.GROUP_STATE),
         machines=np.zeros((count, len(tables.machines)), ct.MACHINE_STATE),
@@ -45,6 +47,8 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
         state.instances[name] = 1
     state.instances["seed"] = np.arange(count)
     state.travel[:, 6] = state.place[:, 6] = state.placed[:, 6] = 1
+    for plan in compiled.springs.values():
+        state.path[:, 6], state.path[:, PATH_SIZE] = 1, plan.fields["size"]
     state.leaves["time"], state.leaves["new"] = tables.leaves["start"], 1
     state.slots["leader"], state.slots["stop"] = -1, -1.0
     for voices in (state.voices, state.queue):

@@ -20,7 +20,7 @@ from marrow.errors import (
 )
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
-from marrow.model import Character, InfluenceLimit, Mesh, _late, _validate, limit_influences
+from marrow.model import Character, Clip, InfluenceLimit, Mesh, _late, _validate, limit_influences
 from marrow.model._asset import twin
 from marrow.printing import as_text, is_text, warn
 from marrow.report import Report, ReportBuilder, ReportLine
@@ -48,6 +48,7 @@ def load(
     calibration: str = "drop",
     motion: str | None = None,
     up: str | None = None,
+    scene: str | int | None = None,
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
@@ -69,14 +70,15 @@ def load(
     - `units="metres"` converts a file that has other units (a BVH: its `character.unit` says which)
     - `calibration="keep"` keeps a T-pose before the motion in those of `clips`, which is left out otherwise
     - `motion` says what bare numbers are where they do not tell: `"coco"`, `"h36m"`, `"mediapipe"`, `"body25"`,
-      `"smpl-joints"`, `"humanml3d"`, `"smpl"`, ...
+      `"smpl-joints"`, `"humanml3d"`, `"smpl"`, ...; `"markers"`: every point is a joint of its own
     - `up="z"` says which axis is up in the file, and rights it: for BVH and others that do not say it
+    - `scene`: which of several scenes of a glTF file, by its name or number; None: the one that the file says
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    options = LoadOptions(scale, influences, rate, allow_outside, motion, up)
+    options = LoadOptions(scale, influences, rate, allow_outside, motion, up, scene)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
     _validate.one_of("load", "calibration", calibration, ("drop", "keep"))
     if units is not None:
@@ -101,14 +103,16 @@ def load(
 
 
 @told_at_the_call
-def save(character: Character, path: PathLike, **options: Any) -> None:
-    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.fbx`, `.usda`, `.usdc`, `.usdz`, `.marrow`,
-    `.bvh` (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame), `.xml` (MJCF); of a robot
-    `.csv` and `.npz` (joint angles).
+def save(character: Character | Clip, path: PathLike, **options: Any) -> None:
+    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.fbx`, `.vrm`, `.usda`, `.usdc`, `.usdz`,
+    `.marrow`, `.bvh` and `.vrma` (motion only; a clip alone may be given), `.obj` and `.ply` (the surface in one pose, or
+    one file a frame), `.xml` (MJCF); of a robot `.csv` and `.npz` (joint angles).
 
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
     own.
     """
+    if isinstance(character, Clip):
+        character = Character(character.skeleton, clips=[character], name=character.name)  # type: ignore[arg-type]
     _validate.instance("save", "character", character, Character)
     (target,) = _paths("save: path", [path])
     form = registry.for_writing(target)

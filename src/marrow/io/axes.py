@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.io import vrm_space
+from marrow.io.camera_space import resized_curves, turned_placed
 from marrow.io.constraint_space import turned_constraints
 from marrow.model import Character, Clip, Hinge, Mesh, MorphTarget, Skeleton, Socket, Tracks
 from marrow.model._validate import owned
@@ -141,6 +142,8 @@ def _turned(character: Character, C: Array, s: float) -> Character:
         clips=tuple(turn.clip(c, skeleton) for c in character.clips.values()),
         vrm=vrm_space.turned(character.vrm, C, s),
         constraints=turned_constraints(character.constraints, C, s),
+        cameras=turned_placed(character.cameras, C, s),
+        lights=turned_placed(character.lights, C, s),
     )
 
 
@@ -260,7 +263,7 @@ class _Turn:
         normals = None if t.normals is None else self.once(self.vectors, t.normals)
         tangents = None if t.tangents is None else self.once(self.vectors, t.tangents)
         places = self.once(self.points, t.positions)
-        return MorphTarget(t.name, t.channel, places, normals, tangents, t.vertices, t.full_weight)
+        return t.replace(positions=places, normals=normals, tangents=tangents)
 
     def clip(self, clip: Clip, skeleton: Skeleton) -> Clip:
         table, values = clip.tracks.table, clip.tracks.values.copy()
@@ -274,4 +277,4 @@ class _Turn:
                 part = clip.tracks.values[start : start + size].reshape(-1, PATH_WIDTH[row["path"]])
                 values[start : start + size] = by_path[path](part).ravel()
         tracks = Tracks(table, clip.tracks.times, owned(values))
-        return clip.replace(skeleton=skeleton, tracks=tracks)
+        return clip.replace(skeleton=skeleton, tracks=tracks, curves=resized_curves(clip.curves, self.s))

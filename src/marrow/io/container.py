@@ -37,7 +37,9 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "U32": np.dtype("<u4"),
     "F32": np.dtype("<f4"),
     "U16": np.dtype("<u2"),
+    "I16": np.dtype("<i2"),
     "U8": np.dtype("u1"),
+    "I8": np.dtype("i1"),
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 

@@ -31,6 +31,8 @@ def check_finite(character: Character) -> None:
     check_finite_data("Character.vrm", character.vrm)
     for material in character.materials:
         check_finite_data(f"Material({material.name!r})", material)
+    check_finite_data("Character.cameras", character.cameras)
+    check_finite_data("Character.lights", character.lights)
 
 
 def _arrays(character: Character) -> Iterator[tuple[str, Array]]:
@@ -53,10 +55,14 @@ def _mesh_arrays(mesh: Mesh) -> Iterator[tuple[str, Array]]:
             yield f"{who}.{field}", values
     for i, uv in enumerate(mesh.uvs):
         yield f"{who}.uvs[{i}]", uv
+    for name, values in mesh.attributes.items():
+        yield f"{who}.attributes[{name!r}]", values
     for target in mesh.morph_targets:
         for field in ("positions", "normals", "tangents"):
             if (values := getattr(target, field)) is not None:
                 yield f"{who}, morph target {target.name!r}, {field}", values
+        for name, values in target.attributes.items():
+            yield f"{who}, morph target {target.name!r}, {name}", values
 
 
 def _check(place: str, values: Array) -> None:

@@ -10,9 +10,22 @@ from typing import Any
 
 from marrow.errors import MarrowError
 
-__all__ = ["Undecodable", "as_png", "media_type", "with_alpha", "with_metallic_roughness"]
+__all__ = [
+    "BROWSER_TYPES",
+    "Undecodable",
+    "as_png",
+    "for_browsers",
+    "media_type",
+    "why_not_shown",
+    "with_alpha",
+    "with_metallic_roughness",
+]
+
+BROWSER_TYPES = ("image/png", "image/jpeg", "image/webp", "image/avif", "image/gif", "image/bmp")
+"""What browsers show as it is."""
 
 MAX_PIXELS = 1 << 26
+_WEBP_SIDE = 16383
 _FORMATS = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "TGA", "TIFF", "GIF", "DDS", "PSD")
 _MAGIC = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -46,6 +59,31 @@ def media_type(data: bytes, said: str | None = None, *, name: str = "") -> str:
 def as_png(data: bytes) -> bytes:
     """The same picture as PNG."""
     return _encoded(_decoded(data))
+
+
+def for_browsers(data: bytes, said: str, *, small: bool = False) -> tuple[str, bytes]:
+    """The type and the bytes of a picture that browsers show: itself, or PNG; with `small` lossless WebP, which takes
+    longer.
+    What cannot be decoded is `Undecodable`."""
+    kind = media_type(data, said)
+    if kind in BROWSER_TYPES or not data:
+        return kind, data
+    picture = _decoded(data)
+    if not small or max(picture.size) > _WEBP_SIDE:
+        return "image/png", _encoded(picture, level=1)
+    buffer = io.BytesIO()
+    picture = picture if picture.mode in ("RGB", "RGBA") else picture.convert("RGBA")
+    picture.save(buffer, "WEBP", lossless=True, quality=30, method=2, exact=True)
+    return "image/webp", buffer.getvalue()
+
+
+def why_not_shown(data: bytes, said: str) -> str:
+    """Why a picture cannot be shown, as far as its first bytes tell; empty where nothing speaks against it."""
+    if media_type(data, said) != "image/ktx2":
+        return ""
+    from marrow.io.ktx2.decoding import why_not_decoded
+
+    return why_not_decoded(data)
 
 
 def with_metallic_roughness(roughness: tuple[bytes, str] | None, metallic: tuple[bytes, str] | None) -> bytes:
@@ -87,6 +125,11 @@ def _merged(mode: str, size: tuple[int, int], *channels: Any) -> bytes:
 def _decoded(data: bytes) -> Any:
     from PIL import Image
 
+    if media_type(data) == "image/ktx2":
+        from marrow.io.ktx2 import decode_ktx2
+
+        pixels = decode_ktx2(data)
+        return Image.fromarray(pixels if (pixels[..., 3] < 255).any() else pixels[..., :3].copy())
     try:
         picture = Image.open(io.BytesIO(data), formats=_FORMATS)
         if picture.width * picture.height > MAX_PIXELS:
@@ -99,10 +142,10 @@ def _decoded(data: bytes) -> Any:
     return picture
 
 
-def _encoded(picture: Any) -> bytes:
+def _encoded(picture: Any, level: int = 4) -> bytes:
     buffer = io.BytesIO()
     try:
-        picture.save(buffer, "PNG", compress_level=4)
+        picture.save(buffer, "PNG", compress_level=level)
     except (OSError, ValueError) as error:
         raise Undecodable(str(error)) from None
     return buffer.getvalue()

@@ -33,6 +33,8 @@ from marrow.model import (
     Event,
     Hinge,
     Image,
+    JointCamera,
+    JointLight,
     Level,
     Lod,
     Material,
@@ -84,6 +86,7 @@ class _Target(msgspec.Struct, array_like=True):
     # Where its rows begin in the mesh's joined arrays, None for an array the target does not have.
     starts: tuple[int | None, int | None, int | None, int | None]
     count: int
+    attributes: dict[str, str] = {}
 
 
 class _Mesh(msgspec.Struct):
@@ -96,6 +99,7 @@ class _Mesh(msgspec.Struct):
     node: int
     visible: bool
     variants: dict[int, list[int | None]] = {}
+    attributes: dict[str, str] = {}
 
 
 class _Packed(msgspec.Struct):
@@ -181,6 +185,8 @@ class _Document(msgspec.Struct):
     lod: _Lod | None = None
     unit: float = 1.0
     constraints: list[dict[str, Any]] = []
+    cameras: list[JointCamera] = []
+    lights: list[JointLight] = []
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -246,6 +252,8 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
         _lod_out(character.lod),
         character.unit,
         [constraint_to_data(c) for c in character.constraints],
+        list(character.cameras),
+        list(character.lights),
     )
     try:
         text = msgspec.json.encode(document)
@@ -288,14 +296,19 @@ def _mesh_out(mesh: Mesh, place: str, store: _Store) -> _Mesh:
         array = getattr(mesh, field)
         if array is not None:
             arrays[field] = store.put(f"{place}.{field}", array)
-    targets, ends = [], [0, 0, 0, 0]
+    targets: list[_Target] = []
+    ends = [0, 0, 0, 0]
     for t in mesh.morph_targets:
         starts: list[int | None] = []
         for k, field in enumerate(_TARGET_ARRAYS):
             present = getattr(t, field) is not None
             starts.append(ends[k] if present else None)
             ends[k] += len(t.positions) if present else 0
-        targets.append(_Target(t.name, t.channel, t.full_weight, tuple(starts), len(t.positions)))  # type: ignore[arg-type]
+        named = {
+            name: store.put(f"{place}.morph.{len(targets)}.{name}", values)
+            for name, values in t.attributes.items()
+        }
+        targets.append(_Target(t.name, t.channel, t.full_weight, tuple(starts), len(t.positions), named))  # type: ignore[arg-type]
     for field in _TARGET_ARRAYS:
         pieces = [getattr(t, field) for t in mesh.morph_targets if getattr(t, field) is not None]
         if pieces:
@@ -310,6 +323,7 @@ def _mesh_out(mesh: Mesh, place: str, store: _Store) -> _Mesh:
         mesh.node,
         mesh.visible,
         {i: list(s.variants) for i, s in enumerate(mesh.sections) if s.variants},
+        {name: store.put(f"{place}.attribute.{name}", values) for name, values in mesh.attributes.items()},
     )
 
 
@@ -437,6 +451,7 @@ def _character_in(document: _Document, container: Container, make: Callable[...,
             skinning=m.skinning,
             node=m.node,
             visible=m.visible,
+            attributes={name: container.array(place) for name, place in m.attributes.items()},
         )
         return found
 
@@ -477,6 +492,8 @@ def _character_in(document: _Document, container: Container, make: Callable[...,
         lod=_lod_in(document.lod or _Lod(len(skeleton), 0.0, 0.0), meshes),
         unit=document.unit,
         constraints=_constraints_in(document),
+        cameras=tuple(document.cameras),
+        lights=tuple(document.lights),
     )
     return character
 
@@ -503,6 +520,10 @@ class _Pieces:
         self._container = container
         self._made: dict[tuple[str, int, int], Array] = {}
 
+    def whole(self, name: str) -> Array:
+        """An array of the container."""
+        return self._container.array(name)
+
     def rows(self, name: str, start: int, count: int) -> Array | None:
         """`count` rows from `start`; None where the array has not so many."""
         key = (name, start, count)
@@ -525,10 +546,16 @@ def _target_in(
             if found is None:
                 raise ValidationError(f"MorphTarget({target.name!r}).{field} lies outside its array")
             arrays[field] = found
+    named = {name: pieces.whole(place) for name, place in target.attributes.items()}
     if "positions" not in arrays:
         raise ValidationError(f"MorphTarget({target.name!r}).positions missing")
     made: MorphTarget = make(
-        MorphTarget, name=target.name, channel=target.channel, full_weight=target.full_weight, **arrays
+        MorphTarget,
+        name=target.name,
+        channel=target.channel,
+        full_weight=target.full_weight,
+        attributes=named,
+        **arrays,
     )
     return made
 

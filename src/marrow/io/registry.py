@@ -62,7 +62,12 @@ def _is_fbx(head: bytes, data: bytes | memoryview) -> bool:
 
 
 def _is_bvh(head: bytes, data: bytes | memoryview) -> bool:
-    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:9].upper() == b"HIERARCHY"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        head = head.decode("utf-16", "replace").encode()
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    while text.startswith((b"#", b"//")):  # remarks
+        text = text.partition(b"\n")[2].lstrip()
+    return text[:9].upper() == b"HIERARCHY"
 
 
 def _is_usd(head: bytes, data: bytes | memoryview) -> bool:
@@ -80,7 +85,7 @@ def _is_smpl(head: bytes, data: bytes | memoryview) -> bool:
 
 
 def _is_numbers(head: bytes, data: bytes | memoryview) -> bool:
-    return head.startswith((b"\x93NUMPY", b"PathFileType\t", b"PathFileType ")) or (
+    return head.startswith((b"\x93NUMPY", b"PathFileType\t", b"PathFileType ", b"PathFileType,")) or (
         head.startswith(b"PK\x03\x04") and re.search(rb"[\w./-]+\.npy", head[:512]) is not None
     )
 
@@ -112,7 +117,13 @@ def _is_never(head: bytes, data: bytes | memoryview) -> bool:
 
 FORMATS = (
     Format("marrow", (".marrow",), "marrow.io.marrow_file", (".marrow",), _is_marrow),
-    Format("glTF", (".glb", ".gltf", ".vrm", ".vrma"), "marrow.io.gltf", (".glb", ".gltf", ".vrm"), _is_gltf),
+    Format(
+        "glTF",
+        (".glb", ".gltf", ".vrm", ".vrma"),
+        "marrow.io.gltf",
+        (".glb", ".gltf", ".vrm", ".vrma"),
+        _is_gltf,
+    ),
     Format("FBX", (".fbx",), "marrow.io.fbx", (".fbx",), _is_fbx),
     Format("BVH", (".bvh",), "marrow.io.bvh", (".bvh",), _is_bvh),
     Format("SMPL", (), "marrow.io.smpl", (), _is_smpl),
@@ -142,11 +153,22 @@ FOUND_IN_FOLDERS = frozenset(s for form in FORMATS for s in form.suffixes) - {
 """Suffixes of files that hold characters or motion. Others may hold anything: such a file is named, not found."""
 
 
+_FOREIGN = (
+    (b"Ogawa", ".abc", "an Alembic file, which marrow does not read", "export it as USD or FBX (geometry caches are read)"),
+    (b"BLENDER", ".blend", "a Blender file, which Blender alone reads", "save a .glb, or use the add-on (docs/blender.md)"),
+    (b"//Maya ASCII", ".ma", "a Maya scene, which Maya alone reads", "export it as FBX or USD"),
+)  # fmt: skip
+"""What people try: how such a file begins, its suffix, what it is, and the way out."""
+
+
 def identify(data: bytes | memoryview, path: Path) -> Format:
     """The format of a file by its content; by its suffix where the content says nothing."""
     if not len(data):
         raise FormatError("is empty", path=path)
     head = bytes(data[:_HEAD])
+    for begins, suffix, what, remedy in _FOREIGN:
+        if head.startswith(begins) or path.suffix.lower() == suffix:
+            raise FormatError(f"is {what}", path=path, remedy=remedy)
     for form in FORMATS:
         if form.matches(head, data):
             return form

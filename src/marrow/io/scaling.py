@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.io.camera_space import resized_curves
 from marrow.io.constraint_space import turned_constraints
 from marrow.io.vrm_space import turned
 from marrow.model import Character, Clip, Mesh, Skeleton, Tracks
 from marrow.model._derived import derived
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS, value_sizes
+from marrow.model.joint_camera import resized
 
 __all__ = ["in_metres", "scaled", "scaled_clip"]
 
@@ -35,6 +37,8 @@ def scaled(character: Character, factor: float | None) -> Character:
         clips=tuple(scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
         vrm=turned(character.vrm, np.eye(3), factor),
         constraints=turned_constraints(character.constraints, np.eye(3), factor),
+        cameras=resized(character.cameras, factor),
+        lights=resized(character.lights, factor),
         unit=1.0 if character.unit == 1 else character.unit / factor,
     )
 
@@ -105,4 +109,4 @@ def scaled_clip(clip: Clip, skeleton: Skeleton, factor: float) -> Clip:
     values = clip.tracks.values.astype(np.float64)
     values[marked] *= factor
     tracks = Tracks(table, clip.tracks.times, owned(values.astype(np.float32)))
-    return clip.replace(skeleton=skeleton, tracks=tracks)
+    return clip.replace(skeleton=skeleton, tracks=tracks, curves=resized_curves(clip.curves, factor))

@@ -27,6 +27,7 @@ MOTIONS = (
     "h36m",
     "mediapipe",
     "body25",
+    "markers",
 )
 """What bare numbers may be, as `motion=` calls it."""
 UPS = tuple(sign + axis for axis in "yzx" for sign in ("", "+", "-"))
@@ -58,7 +59,7 @@ class LoadOptions:
     `scale` multiplies all lengths on top of the format's own units. `influences` limits influences per
     vertex. `rate` is that of formats that are baked, in frames a second (None: the file's own, at least 30).
     `allow_outside` lets a file refer to others outside its own folder. `motion` says what bare numbers are, `up` which axis
-    is up in the file.
+    is up in the file, `scene` which of several scenes is read.
     """
 
     scale: float | None = None
@@ -67,6 +68,7 @@ class LoadOptions:
     allow_outside: bool = False
     motion: str | None = None
     up: str | None = None
+    scene: str | int | None = None
 
     def __post_init__(self) -> None:
         for name in ("scale", "rate"):
@@ -77,6 +79,8 @@ class LoadOptions:
             count = _validate.integer("load", "influences", self.influences, low=1)
             _validate.set_fields(self, influences=count)
         _validate.flag("load", "allow_outside", self.allow_outside)
+        if self.scene is not None and not isinstance(self.scene, str):
+            _validate.set_fields(self, scene=_validate.integer("load", "scene", self.scene))
         if self.motion is not None:
             _validate.one_of("load", "motion", self.motion, MOTIONS)
         if self.up is not None:

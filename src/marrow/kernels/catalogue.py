@@ -12,6 +12,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     joint_overrides,
     leg_bends,
     lod,
+    moments,
     motion_transfer,
     nearest_points,
     number_parsing,
@@ -31,6 +32,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
 )
 from marrow.kernels.ik import row_solver, rows, solve  # noqa: F401
 from marrow.kernels.language.kernel import KERNELS, Kernel
+from marrow.kernels.textures import astc, basis_lz, etc2  # noqa: F401
 
 __all__ = ["kernels"]
 

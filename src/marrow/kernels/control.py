@@ -493,7 +493,7 @@ def update_graph(
     last: int,
 ) -> None:
     """Updates the instances `first..last`, all of one chunk of `step`, by `dt (N,)` seconds, or by `seconds` where that is
-    empty; with `moving` 0 it only writes the programs that show them. `memory` is where the last two poses of rarely updated
+    empty (below zero: not at all, and without a program); with `moving` 0 it only writes the programs that show them. `memory` is where the last two poses of rarely updated
     instances lie, each `row` floats long. With `travels` 1 they go where their root goes. How far it came before there was no
     more room is in `room.chunks`."""
     programs = len(room.programs)
@@ -508,9 +508,10 @@ def update_graph(
             room.programs[r]["poses"] = 0
         if moving != 0:
             passing = dt[n] if len(dt) > 0 else seconds
-            update_instance(graph, state, kept, room, n, passing, memory, row, programs - 1)
-            if travels != 0:
-                move_place(state, room, n)
+            if passing >= 0.0:
+                update_instance(graph, state, kept, room, n, passing, memory, row, programs - 1)
+                if travels != 0:
+                    move_place(state, room, n)
         else:
             show_instance(graph, state, room, n, memory, row, programs - 1)
         for r in range(programs):

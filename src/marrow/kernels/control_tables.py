@@ -343,7 +343,8 @@ class CrowdState(NamedTuple):
     """What changes of N instances: `instances (N,)`, everything else `(N, count)`. `values` are the columns nodes refer to,
     `goals` what they were set to (for a trigger: the seconds it still waits), `travel (N, 7)` the motion of the root that is
     told in parts while updates are rare, `place (N, 7)` where each is in the world and `placed` where it was when poses were
-    last made, `shown_at` where it was when they were used, for those who were moved since, `following` for every section of a montage the one that comes next, -1 for the end."""
+    last made, `shown_at` where it was when they were used, for those who were moved since, `path` how they came
+    there (`kernels.moments`; of graphs without springs none), `following` for every section of a montage the one that comes next, -1 for the end."""
 
     instances: Out[Records[INSTANCE_STATE, N]]
     values: Out[f8[N, ANY]]
@@ -352,6 +353,7 @@ class CrowdState(NamedTuple):
     place: Out[f8[N, 7]]
     placed: Out[f8[N, 7]]
     shown_at: Out[f8[N, 7]]
+    path: Out[f8[N, ANY]]
     leaves: Out[Records[LEAF_STATE, N, ANY]]
     groups: Out[Records[GROUP_STATE, N, ANY]]
     machines: Out[Records[MACHINE_STATE, N, ANY]]

@@ -244,19 +244,21 @@ def skin(
 ) -> tuple[Array, Array | None, Array | None]:
     """Carries vertices by their matrices `blended (F, V, 3, 4)`.
 
-    Normals go through the cofactor of the matrix, so they stay perpendicular to the surface and on the side its winding
-    says, mirrored or not; tangents follow the surface, made perpendicular to the normal, with their handedness kept.
+    Normals go through the cofactor of the matrix, turned round where it mirrors, so they stay perpendicular to the surface
+    and outside what they were outside of, as glTF has it; the winding of triangles turns there. Tangents follow the surface,
+    made perpendicular to the normal; where it is mirrored their handedness turns, so that `w cross(n, t)` follows it too.
     What has no direction (a zero normal) stays zero.
     """
     out_p = _carried(blended[..., :3], positions) + blended[..., 3]
     if normals is None:
         return out_p, None, None
-    out_n = _unit(_carried(affine.cofactor(blended), normals))
+    out_n = _unit(_carried(affine.normal_matrix(blended), normals))
     if tangents is None:
         return out_p, out_n, None
     t = _carried(blended[..., :3], tangents[..., :3])
     t = _unit(t - out_n * (out_n * t).sum(-1, keepdims=True))
-    w = np.broadcast_to(tangents[..., 3:], (*t.shape[:-1], 1))
+    side = np.where(affine.mirrors(blended), -1.0, 1.0)[..., None]
+    w = np.broadcast_to(side * tangents[..., 3:], (*t.shape[:-1], 1))
     return out_p, out_n, np.concatenate([t, w], axis=-1)
 
 

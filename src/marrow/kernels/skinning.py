@@ -85,12 +85,15 @@ def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work:
 
     vertex = e.product(f, work.V)
     base3, base4 = e.times(vertex, 3), e.times(vertex, 4)
-    p, n, t = carried(e, carry, position, normal, tangent)
+    p, n, t, mirrored = carried(e, carry, position, normal, tangent)
     outputs = [(work.out_p, p, base3)]
     if vectors:
         outputs.append((work.out_n, n, base3))
     if vectors > 1:
-        outputs.append((work.out_t, [*t, e.load(work.tangents, e.at(at4, 48))], base4))
+        hand = e.load(work.tangents, e.at(at4, 48))
+        outputs.append(
+            (work.out_t, [*t, hand if mirrored is None else e.select(mirrored, -hand, hand)], base4)
+        )
 
     run = e.index(work.runs, b)
 
@@ -112,16 +115,18 @@ def carrier(method: str) -> Any:
 
 def carried(
     e: Any, carry: Any, position: list[Any], normal: list[Any], tangent: list[Any]
-) -> tuple[list[Any], list[Any], list[Any]]:
-    """A position, a unit normal and a unit tangent at a right angle to it, moved; no vectors where none are given."""
-    p, n, t = carry.point(position), [], []
+) -> tuple[list[Any], list[Any], list[Any], Any]:
+    """A position, a unit normal and a unit tangent at a right angle to it, moved; no vectors where none are given. Last: where
+    the surface is mirrored, so that a tangent's handedness turns; None where it never is."""
+    p, n, t, mirrored = carry.point(position), [], [], None
     if normal:
-        n = e.unit(carry.normal(normal))
+        n, mirrored = carry.normal(normal)
+        n = e.unit(n)
     if tangent:
         along = carry.direction(tangent)
         lifted = e.dot(n, along)
         t = e.unit([e.fnma(y, lifted, x) for x, y in zip(along, n)])
-    return p, n, t
+    return p, n, t, mirrored
 
 
 class _MatrixCarrier:
@@ -137,11 +142,12 @@ class _MatrixCarrier:
     def direction(self, v: list[Any]) -> list[Any]:
         return [self.e.dot(row, v) for row in self.rows]
 
-    def normal(self, n: list[Any]) -> list[Any]:
-        """Through the cofactor: it stays on the side that the winding of the moved triangle says."""
+    def normal(self, n: list[Any]) -> tuple[list[Any], Any]:
+        """Through the cofactor, turned round where the matrix mirrors: what was outside stays outside."""
         e, rows = self.e, self.rows
         cofactor = [e.cross(rows[1], rows[2]), e.cross(rows[2], rows[0]), e.cross(rows[0], rows[1])]
-        return [e.dot(c, n) for c in cofactor]
+        mirrored = e.dot(rows[0], cofactor[0]).compare("<", 0.0)
+        return [e.select(mirrored, -x, x) for x in (e.dot(c, n) for c in cofactor)], mirrored
 
 
 class _DualCarrier:
@@ -187,7 +193,9 @@ class _DualCarrier:
         ]
         return [e.fma(self.s, t, x) for t, x in zip(turned, v)]
 
-    normal = direction
+    def normal(self, n: list[Any]) -> tuple[list[Any], Any]:
+        """What turns, and scales by more than nothing, never mirrors."""
+        return self.direction(n), None
 
 
 def _morphed(e: Any, work: Any, b: Any, f: Any, values: list[Any]) -> list[Any]:

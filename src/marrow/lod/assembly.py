@@ -90,6 +90,7 @@ def subset(mesh: Mesh, rows: Array, triangles: Array, sections: tuple[Section, .
         picked(mesh.dual_quaternion_weights),
         mesh.node,
         mesh.visible,
+        {name: values[rows] for name, values in mesh.attributes.items()},
     )
 
 
@@ -110,4 +111,5 @@ def _target(target: MorphTarget, rows: Array) -> MorphTarget:
         None if tangents is None else tangents[at],
         vertices,
         target.full_weight,
+        {name: values[at] for name, values in target.attributes.items()},
     )

@@ -30,6 +30,9 @@ Array = NDArray[Any]
 Progress = Callable[[str, float], None]
 MOST_VERTICES = 500_000
 """Vertices of a character, over all meshes that share them."""
+TOO_FEW, TOO_FAR = 0.5, 0.2
+"""A level with less than this part of the triangles it may have, or that is off by more than this part of the size, is a
+warning."""
 MEASURED = 16
 """Poses that joints are weighed in."""
 
@@ -216,8 +219,26 @@ class _Maker:
             meshes = self._cut(count)
             distance = self._distance(meshes) if measure else None
         figures = {} if distance is None else {"error": distance.worst, "mean_error": distance.mean}
+        self._warn(meshes, distance)
         lod = Lod.of(meshes, self.joints, size=self.metric.size(), reduction=self.asked, **figures)
         return Level(meshes, lod, self.report.build())
+
+    def _warn(self, meshes: tuple[Mesh, ...], distance: Distance | None) -> None:
+        """Says where a level is no longer what it stands for."""
+        left, size = sum(m.triangle_count for m in meshes), self.metric.size()
+        if (
+            self.count is not None
+            and self.error is None
+            and left < TOO_FEW * min(self.count, len(self.pool.triangles))
+        ):
+            self.report.add(
+                "warning", "triangles", f"{left} are left, {self.count} were asked for: pieces have vanished"
+            )
+        if distance is not None and distance.worst > TOO_FAR * size > 0:
+            self.report.add(
+                "warning", "error", f"it is off by {distance.worst / size:.0%} of the character's size: ask for more "
+                "triangles, or show it from far away only",
+            )  # fmt: skip
 
     def _cut(self, count: int, rounds: int = ROUNDS) -> tuple[Mesh, ...]:
         pool = self.pool

@@ -14,13 +14,15 @@ from marrow.model import Character, Mesh, Pose
 from marrow.printing import warn
 from marrow.skinning import skin
 
-__all__ = ["ClipPoses", "at_rest", "cut_pose", "joined_poses", "posed"]
+__all__ = ["ClipPoses", "at_rest", "cut_pose", "joined_poses", "posed", "with_area"]
 
 Array = NDArray[Any]
 RATE = 30.0
 """Candidates a second of a clip."""
 MOST = 600
 """Candidates of all clips together, and two at least of a clip."""
+FLAT = 1e-14
+"""Triangles of less area than this, as a part of the square of the body's size, show nothing."""
 PROBES = 600
 """Vertices that poses are compared by."""
 
@@ -53,6 +55,16 @@ def posed(character: Character, poses: Pose) -> Array:
 def at_rest(character: Character) -> Array:
     """Where the vertices are in the rest pose, `(V, 3)`."""
     return posed(character, character.skeleton.rest)
+
+
+def with_area(triangles: Array, forms: list[Array]) -> Array:
+    """The numbers of the triangles `(F, 3)` that have an area in some of the forms `(V, 3)`; of all where none has."""
+    found = np.zeros(len(triangles), bool)
+    for form in forms:
+        a, b, c = (form[triangles[:, k]].astype(np.float64) for k in range(3))
+        size = max(float(np.ptp(form[triangles].reshape(-1, 3), axis=0).max(initial=0.0)), 1e-30)
+        found |= np.linalg.norm(np.cross(b - a, c - a), axis=1) > FLAT * size**2
+    return np.flatnonzero(found) if found.any() else np.arange(len(found))
 
 
 class ClipPoses:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.kernels.jobs import thread_count
-from marrow.lod.clip_poses import ClipPoses, at_rest, cut_pose, posed
+from marrow.lod.clip_poses import ClipPoses, at_rest, cut_pose, posed, with_area
 from marrow.lod.distance import SurfaceParts, SurfaceTree, farthest
 from marrow.lod.meshoptimizer import drawn_parts
 from marrow.math.counting import bincount, repeat
@@ -71,7 +71,9 @@ class ErrorMetric:
 
     def __init__(self, character: Character, motion: ClipPoses, triangles: Array | None = None) -> None:
         self.character, self.motion = character, motion
-        self.triangles = drawn_triangles(character) if triangles is None else triangles
+        drawn = drawn_triangles(character) if triangles is None else triangles
+        forms = [at_rest(character), *posed(character, motion.poses[motion.diverse(3)])]
+        self.triangles = drawn[with_area(drawn, forms)] if len(drawn) else drawn
         self.used = np.unique(self.triangles)
         self.tree = SurfaceTree(at_rest(character), self.triangles)
         self._shares = _vertex_areas(at_rest(character), self.triangles)[self.used]

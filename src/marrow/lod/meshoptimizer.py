@@ -25,6 +25,8 @@ CHANNELS = 32
 """Numbers a vertex may carry besides its place: the library's own limit."""
 PRUNE = 1 << 3
 """The library's option: pieces smaller than the error may vanish."""
+FEWEST_PRUNED = 0.6
+"""Where pieces that vanish leave less than this part of what may stay, none vanish."""
 SMALLEST = 0.002
 """Pieces below this part of the whole may always vanish."""
 
@@ -81,8 +83,11 @@ def simplified(
     pruned, _ = run(max(2 * error, SMALLEST) if whole is None else max(error, SMALLEST), PRUNE)
     if whole is None and not 0 < len(pruned) <= 1.02 * count:
         whole, _ = run(1e30, 0)
-    # Pruning by itself may stop short of the count, or go too far where nothing else could.
-    fits = 0 < len(pruned) <= (count if whole is None else max(len(whole), count))
+    # Pruning by itself may stop short of the count, or go too far: a body of many pieces would lose most of them.
+    fewest = FEWEST_PRUNED * min(count, len(indices) // 3 if whole is None else len(whole))
+    if whole is None and len(pruned) < fewest:
+        whole, _ = run(1e30, 0)
+    fits = fewest <= len(pruned) <= (count if whole is None else max(len(whole), count))
     return (pruned if fits or whole is None else whole), error
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from marrow.lod.meshoptimizer import Pool
 from marrow.model import Character
 
-__all__ = ["CLOSED", "Seams"]
+__all__ = ["CLOSED", "Seams", "connected"]
 
 Array = NDArray[Any]
 CLOSED = ("", "seams of normals were closed", "seams of normals and textures were closed")
@@ -70,7 +70,7 @@ class Seams:
     def _on_islands(self, triangles: Array) -> Array:
         """Corners on one island of the texture where there is one that all three places lie on."""
         if self._islands is None:
-            self._islands = _connected(self._weld[1][self.pool.triangles], len(self.pool.vertices))
+            self._islands = connected(self._weld[1][self.pool.triangles], len(self.pool.vertices))
         islands, by_place = self._islands, self._weld[2]
         here: dict[int, dict[int, int]] = {}
         for v in np.unique(self._weld[1]).tolist():
@@ -112,7 +112,7 @@ def _first_of(keys: Array) -> Array:
     return first[inverse.ravel()]
 
 
-def _connected(triangles: Array, count: int) -> Array:
+def connected(triangles: Array, count: int) -> Array:
     """For every vertex the least vertex that triangles connect it with, `(count,)`."""
     label = np.arange(count)
     while True:

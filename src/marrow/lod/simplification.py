@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.kernels.jobs import thread_count
-from marrow.lod.clip_poses import ClipPoses, cut_pose, posed
+from marrow.lod.clip_poses import ClipPoses, cut_pose, posed, with_area
 from marrow.lod.distance import SurfaceTree, nearest_share
 from marrow.lod.meshoptimizer import CHANNELS, Pool, simplified
-from marrow.lod.seams import CLOSED, Seams
+from marrow.lod.seams import CLOSED, Seams, connected
 from marrow.model import Character
 from marrow.skinning import skin
 
@@ -30,6 +30,8 @@ LEARNED = 32
 """Poses that the components are made from."""
 CHECKED, FOLLOWED = 5, 1000
 """Poses that a cut is measured in before the next is made, and places by which they are found."""
+LEAST_OF_A_PIECE, SEEN = 6, 0.03
+"""Triangles that a piece of a body keeps at least, and how large one is that must not vanish, as a part of the body."""
 ROUNDS = 5
 PEAKS = 8
 """Vertices held fast after each round."""
@@ -45,12 +47,19 @@ class Simplifier:
         self.rest = rest.positions
         self.size = float(np.ptp(self.rest[pool.vertices], axis=0).max(initial=0.0)) or 1.0
         self._numbers(rest.normals)
+        self.sound = self._sound()
+        self._pieces: Array | None = None
         self.seams = Seams(pool, level, self.rest, rest.normals)
         self._errors: dict[tuple[int, int], float] = {}
         self.closed = 0
         """Which seams had to be closed (see `CLOSED`)."""
         self.forms: list[Array] = []
         self._tree = SurfaceTree(self.rest, pool.vertices[pool.triangles])
+
+    def _sound(self) -> Array:
+        """The triangles that have an area, at rest or in some pose that is learned from."""
+        forms = [self.rest] + [posed(self.level, self._short(int(f))) for f in self.motion.diverse(3)]
+        return with_area(self.pool.vertices[self.pool.triangles], forms)
 
     def _short(self, pose: int) -> Any:
         return cut_pose(self.motion.poses[pose], len(self.level.skeleton))
@@ -88,18 +97,89 @@ class Simplifier:
                 break
         else:
             self.closed = int(np.argmin([n for n, _ in found]))
-        return self._refined(found[self.closed][1], count, rounds)
+        return self._whole_body(self._refined(found[self.closed][1], count, rounds), count)
 
     def _simplified(self, stage: int, count: int, lock: Array) -> Array:
-        pool = self.pool
         # Only vertices that are used may be there: others at the same place would look like a seam.
-        rows, index = np.unique(self.seams.welded(stage)[pool.triangles], return_inverse=True)
-        places = self.rest[pool.vertices[rows]]
         known = self._errors.get((stage, count))
-        found, self._errors[stage, count] = simplified(
+        found, self._errors[stage, count] = self._reduced(stage, self.sound, count, lock, known)
+        return self.seams.cornered(stage, found)
+
+    def _reduced(
+        self, stage: int, which: Array, count: int, lock: Array, known: float | None = None
+    ) -> tuple[Array, float]:
+        """Some of the pool's triangles as about `count`, between vertices that stand for others; and their error."""
+        rows, index = np.unique(self.seams.welded(stage)[self.pool.triangles[which]], return_inverse=True)
+        places = self.rest[self.pool.vertices[rows]]
+        found, error = simplified(
             index.reshape(-1, 3), places, self.numbers[rows], self.weights, count, lock[rows], known
         )
-        return self.seams.cornered(stage, rows[found])
+        return rows[found], error
+
+    # -- bodies of many pieces ----------------------------------------------------------------------------------------
+    def _by_pieces(self, stage: int, count: int) -> Array | None:
+        """A cut in which every piece that is large enough to be seen keeps triangles of its own; None where there is only
+        one, or no room for that. Pieces share by how large they are, not by how finely they were made."""
+        pool = self.pool
+        labels = connected(pool.place[pool.triangles[self.sound]], int(pool.place.max(initial=0)) + 1)
+        _, piece = np.unique(labels[pool.place[pool.triangles[self.sound, 0]]], return_inverse=True)
+        pieces = int(piece.max(initial=0)) + 1
+        if pieces < 2:
+            return None
+        corners = self.rest[pool.vertices[pool.triangles[self.sound]]].astype(np.float64)
+        low, high = np.full((pieces, 3), np.inf), np.full((pieces, 3), -np.inf)
+        np.minimum.at(low, piece, corners.min(axis=1))
+        np.maximum.at(high, piece, corners.max(axis=1))
+        extent = np.linalg.norm(high - low, axis=1) / self.size
+        own = np.bincount(piece, minlength=pieces)
+        order = np.argsort(-extent, kind="stable")
+        kept = np.zeros(pieces, bool)
+        kept[order[: max(1, count // LEAST_OF_A_PIECE)]] = True
+        least = np.where(kept, np.minimum(own, LEAST_OF_A_PIECE), 0)
+        share = np.where(kept, extent * np.sqrt(own), 0.0)
+        room = max(count - int(least.sum()), 0)
+        budget = np.minimum(
+            least + np.floor(room * share / max(float(share.sum()), 1e-30)).astype(np.int64), own
+        )
+        found = []
+        for k in np.flatnonzero(kept).tolist():
+            which = self.sound[piece == k]
+            some = self.seams.welded(stage)[pool.triangles[which]]
+            if budget[k] < own[k]:
+                some, _ = self._reduced(stage, which, int(budget[k]), np.zeros(len(pool.vertices), bool))
+            found.append(some)
+        return self.seams.cornered(stage, np.concatenate(found))
+
+    def _whole_body(self, triangles: Array, count: int) -> Array:
+        """A cut, or one that keeps the pieces of a body where that is nearer to it."""
+        if not self.pieces_lost(triangles, count):
+            return triangles
+        for stage in range(self.closed, len(CLOSED)):
+            other = self._by_pieces(stage, count)
+            if other is None or len(other) <= 1.1 * count:
+                break
+        if other is None or not 0 < len(other) <= max(1.1 * count, len(triangles)):
+            return triangles
+        self.forms = [posed(self.level, self._short(f)) for f in self._telling_poses(other)]
+        if not len(triangles) or self._checked(other)[0] < self._checked(triangles)[0]:
+            return other
+        return triangles
+
+    def pieces_lost(self, triangles: Array, count: int) -> bool:
+        """Whether a cut has far fewer triangles than it may have, or has lost a piece that is seen."""
+        if len(triangles) < 0.7 * count:
+            return True
+        pool = self.pool
+        if self._pieces is None:
+            labels = connected(pool.place[pool.triangles[self.sound]], int(pool.place.max(initial=0)) + 1)
+            self._pieces = labels[pool.place]
+        points = self.rest[pool.vertices]
+        gone = ~np.isin(self._pieces, self._pieces[np.unique(triangles)])
+        gone &= np.isin(np.arange(len(pool.vertices)), pool.triangles[self.sound])
+        for label in np.unique(self._pieces[gone]).tolist():
+            if float(np.ptp(points[self._pieces == label], axis=0).max()) > SEEN * self.size:
+                return True
+        return False
 
     def _refined(self, triangles: Array, count: int, rounds: int) -> Array:
         """A cut with the vertices held fast where it was worst, again and again; the best of all."""

@@ -16,7 +16,9 @@ __all__ = [
     "from_4x4",
     "identity",
     "invert",
+    "mirrors",
     "multiply",
+    "normal_matrix",
     "to_4x4",
 ]
 
@@ -57,6 +59,19 @@ def cofactor(m: ArrayLike) -> Array:
     out = np.empty((*m.shape[:-2], 3, 3), m.dtype)
     out[..., 0, :], out[..., 1, :], out[..., 2, :] = cross(r1, r2), cross(r2, r0), cross(r0, r1)
     return out
+
+
+def mirrors(m: ArrayLike) -> Array:
+    """Whether each map turns things into their mirror images, `(...)`: its determinant is negative."""
+    m = np.asarray(m)
+    return np.asarray((m[..., 0, :3] * cross(m[..., 1, :3], m[..., 2, :3])).sum(-1) < 0)
+
+
+def normal_matrix(m: ArrayLike) -> Array:
+    """What carries normals, `(..., 3, 3)`: the cofactor, turned round where the map mirrors, so that what was outside stays
+    outside."""
+    cof = cofactor(m)
+    return np.where(mirrors(m)[..., None, None], -cof, cof)
 
 
 def apply(m: ArrayLike, points: ArrayLike) -> Array:

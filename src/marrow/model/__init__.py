@@ -4,6 +4,7 @@ from marrow.model.character import Character, Clips, Palette
 from marrow.model.clip import Clip, Event, Track, Tracks
 from marrow.model.curve import Curve
 from marrow.model.hinge import Hinge
+from marrow.model.joint_camera import JointCamera, JointLight
 from marrow.model.level import Level, Lod, Reduction
 from marrow.model.material import Image, Material, Texture
 from marrow.model.mesh import Mesh, Section
@@ -28,6 +29,8 @@ __all__ = [
     "Hinge",
     "Image",
     "InfluenceLimit",
+    "JointCamera",
+    "JointLight",
     "Level",
     "Lod",
     "Material",

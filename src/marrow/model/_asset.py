@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from functools import cache
 from typing import Any, Self, TypeVar
 
@@ -78,13 +78,22 @@ def twin(asset: T, **changes: Any) -> T:
 def trusted(kind: type[T], **values: Any) -> T:
     """An asset of values that are known to be right: nothing is checked, what is left out has its default."""
     out = object.__new__(kind)
-    out.__dict__.update(_defaults(kind), **values)  # type: ignore[arg-type]
+    given: dict[str, Any] = _defaults(kind)  # type: ignore[arg-type]
+    out.__dict__.update(given, **values)
+    for name in _factories(kind):  # type: ignore[arg-type]
+        if name not in values:
+            out.__dict__[name] = given[name]()
     return out
 
 
 @cache
 def _defaults(kind: Any) -> dict[str, Any]:
-    return {f.name: f.default for f in fields(kind)}
+    return {f.name: f.default if f.default_factory is MISSING else f.default_factory for f in fields(kind)}
+
+
+@cache
+def _factories(kind: Any) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind) if f.default_factory is not MISSING)
 
 
 def same(a: Any, b: Any) -> bool:

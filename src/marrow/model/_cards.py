@@ -90,6 +90,9 @@ def character_card(character: Character) -> str:
         rows.append(("materials", _named(f"{len(names)}: ", names)))
     if character.reduced:
         rows.append(("levels", str(len(character.reduced) + 1)))
+    for word, placed in (("cameras", character.cameras), ("lights", character.lights)):
+        if placed:
+            rows.append((word, _named(f"{len(placed)}: ", [p.name for p in placed])))
     if len(character.report):
         rows.append(("report", f"{character.report.counts}: print(character.report)"))
     # The name alone: where files lie on a machine is nobody's business who reads a notebook.

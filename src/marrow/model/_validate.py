@@ -71,6 +71,27 @@ def array(
     return frozen(source.astype(wanted, copy=False))
 
 
+def named_arrays(owner: str, field: str, value: Any, rows: int) -> dict[str, Array]:
+    """Arrays by name, each of `rows` numbers or rows of numbers, read-only: float32, or whole numbers of 8 to 32 bits."""
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise WrongTypeError(f"{owner}.{field}: expected arrays by name, got {shown(value)}")
+    out = {}
+    for key, given in value.items():
+        found = numbers(f"{owner}.{field}[{key!r}]", given)
+        if found.ndim not in (1, 2) or len(found) != rows:
+            raise ValidationError(
+                f"{owner}.{field}[{key!r}]: expected {rows} numbers or rows of them, got {found.shape}"
+            )
+        if found.dtype.kind != "f" and found.dtype.itemsize <= 4 and found.dtype.kind != "b":
+            out[key] = frozen(found.astype(found.dtype.newbyteorder("="), copy=False))
+        else:
+            kept = (
+                np.float32 if found.dtype.kind == "f" else np.uint8 if found.dtype.kind == "b" else np.int32
+            )
+            out[key] = array(owner, f"{field}[{key!r}]", found, kept, found.shape)
+    return out
+
+
 def numbers(what: str, value: Any) -> Array:
     """`value` as an array of numbers, of whatever type and shape it has."""
     try:

@@ -17,6 +17,7 @@ from marrow.model._asset import Asset, exchanged, freeze
 from marrow.model.clip import Clip
 from marrow.model.constraint_order import constraint_order, refuse_itself
 from marrow.model.constraints import Constraint
+from marrow.model.joint_camera import JointCamera, JointLight, moved_to
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
 from marrow.model.mesh import Mesh, Section
@@ -139,6 +140,19 @@ def _check_constraints(constraints: tuple[Constraint, ...], skeleton: Skeleton) 
         constraint_order(constraints, skeleton, "Character")
 
 
+def _check_placed(field: str, placed: tuple[JointCamera, ...] | tuple[JointLight, ...], joints: int) -> None:
+    """Cameras and lights must stand on joints that are there, and be told apart by their names."""
+    names = set()
+    for one in placed:
+        if one.joint >= joints:
+            raise ValidationError(
+                f"Character.{field}: {one.name!r} is on joint {one.joint}, the skeleton has {joints}"
+            )
+        if one.name in names:
+            raise ValidationError(f"Character.{field}: two are called {one.name!r}")
+        names.add(one.name)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Character(Asset):
     """A skeleton with its meshes, clips, materials and images, and the importer's `report`.
@@ -155,6 +169,8 @@ class Character(Asset):
     - `unit`: metres per unit of its lengths. 1, but for motion files that name no unit and are not in metres (BVH): see
       `in_metres`
     - `reduced`: its coarser levels of detail, finest first; `levels` shows them as complete characters
+    - `cameras`, `lights`: those of the file, each on a joint; `mw.render(hero, camera="Camera.001", lights="file")`
+      shows by them
     - `lod`: the figures of the level that it is; its errors are zero for one that is no reduced level of another
     """
 
@@ -173,6 +189,8 @@ class Character(Asset):
     lod: Lod = None  # type: ignore[assignment]
     unit: float = field(default=1.0, compare=False)
     constraints: tuple[Constraint, ...] = ()
+    cameras: tuple[JointCamera, ...] = ()
+    lights: tuple[JointLight, ...] = ()
 
     def __post_init__(self) -> None:
         _validate.instance("Character", "skeleton", self.skeleton, Skeleton)
@@ -198,6 +216,10 @@ class Character(Asset):
             )
         constraints = _validate.items("Character", "constraints", self.constraints, Constraint)
         _check_constraints(constraints, self.skeleton)
+        cameras = _validate.items("Character", "cameras", self.cameras, JointCamera)
+        lights = _validate.items("Character", "lights", self.lights, JointLight)
+        _check_placed("cameras", cameras, J)
+        _check_placed("lights", lights, J)
         lod = Lod.of(meshes, J, error=0.0, mean_error=0.0) if self.lod is None else self.lod
         _validate.instance("Character", "lod", lod, Lod)
         for material in materials:
@@ -221,6 +243,8 @@ class Character(Asset):
             source=_validate.name("Character", "source", self.source),
             reduced=reduced,
             constraints=constraints,
+            cameras=cameras,
+            lights=lights,
             lod=lod,
             unit=_validate.number("Character", "unit", self.unit, low=0, above=True),
         )
@@ -358,6 +382,23 @@ class Character(Asset):
                 return m
         raise UnknownNameError("mesh", name, [m.name for m in self.meshes])
 
+    def camera(self, name: str) -> JointCamera:
+        """The camera of that name, or the one on the joint of that name."""
+        return self._placed("camera", self.cameras, name)
+
+    def light(self, name: str) -> JointLight:
+        """The light of that name, or the one on the joint of that name."""
+        return self._placed("light", self.lights, name)
+
+    def _placed(self, kind: str, placed: tuple[Any, ...], name: str) -> Any:
+        for one in placed if isinstance(name, str) else ():
+            if one.name == name:
+                return one
+        for one in placed if isinstance(name, str) else ():
+            if self.skeleton.names[one.joint] == name:
+                return one
+        raise UnknownNameError(kind, name, [p.name for p in placed])
+
     def replace(self, **changes: Any) -> Character:
         """A character with some fields exchanged, validated again.
 
@@ -378,6 +419,15 @@ class Character(Asset):
                 report = changes.get("report", self.report)
                 line = ReportLine("dropped", "constraints", f"{lost} whose joints the skeleton has no more")
                 changes.update(constraints=kept, report=report + Report((line,)))
+        if "skeleton" in changes and isinstance(changes["skeleton"], Skeleton):
+            for field in ("cameras", "lights"):
+                mine = getattr(self, field)
+                if not mine or field in changes:
+                    continue
+                changes[field] = moved_to(mine, self.skeleton.names, changes["skeleton"].names)
+                if lost := len(mine) - len(changes[field]):
+                    line = ReportLine("dropped", field, f"{lost} whose joints the skeleton has no more")
+                    changes["report"] = changes.get("report", self.report) + Report((line,))
         return exchanged(self, changes)
 
     def with_meshes(
@@ -484,6 +534,9 @@ class Character(Asset):
             parts.append(f"{len(self.materials)} materials")
         if self.reduced:
             parts.append(f"{len(self.reduced) + 1} levels")
+        for kind, found in (("camera", self.cameras), ("light", self.lights)):
+            if found:
+                parts.append(f"{len(found)} {kind}{'s' if len(found) > 1 else ''}")
         if len(self.report):
             parts.append(f"{len(self.report)} report lines")
         return f"Character({self.name!r}, {', '.join(parts)})"

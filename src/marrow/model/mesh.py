@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -60,6 +60,8 @@ class Mesh(Asset):
       `inverse_bind (B, 3, 4)` brings a vertex from the mesh into the space of each of those joints
     - `morph_targets`, and the `skinning` its author asked for: linear, dual_quaternion, or blended by
       `dual_quaternion_weights (V,)`
+    - `attributes`: further numbers of the vertices, by the names of glTF (`_TEMPERATURE`, `COLOR_1`), each `(V,)` or
+      `(V, n)`, of any type: kept for other programs, and not shown
     - `node`: the joint the mesh hangs on in its file (-1 for none)
     """
 
@@ -80,23 +82,26 @@ class Mesh(Asset):
     dual_quaternion_weights: Array | None = None
     node: int = -1
     visible: bool = True
+    attributes: dict[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         who = f"Mesh({_validate.name('Mesh', 'name', self.name)!r})"
 
-        def check(field: str, dtype: Any, shape: tuple[Any, ...]) -> Array:
-            return _validate.array(who, field, getattr(self, field), dtype, shape)
+        def check(name: str, dtype: Any, shape: tuple[Any, ...]) -> Array:
+            return _validate.array(who, name, getattr(self, name), dtype, shape)
 
         positions = check("positions", np.float32, ("V", 3))
         V = len(positions)
         fields: dict[str, Any] = {"positions": positions}
-        for field, width in (("normals", 3), ("tangents", 4), ("colors", 4)):
-            if getattr(self, field) is not None:
-                fields[field] = check(field, np.float32, (V, width))
+        for name, width in (("normals", 3), ("tangents", 4), ("colors", 4)):
+            if getattr(self, name) is not None:
+                fields[name] = check(name, np.float32, (V, width))
         fields["uvs"] = tuple(
             _validate.array(who, f"uvs[{i}]", uv, np.float32, (V, 2))
             for i, uv in enumerate(_validate.items(who, "uvs", self.uvs, object))
         )
+        if not isinstance(self.attributes, dict) or self.attributes:
+            fields["attributes"] = _validate.named_arrays(who, "attributes", self.attributes, V)
         triangles = check("triangles", np.uint32, ("F", 3))
         if triangles.size and int(triangles.max()) >= V:
             raise ValidationError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,9 @@ class MorphTarget(Asset):
     `vertices (D,)` names, or for all V vertices in order when `vertices` is None. `channel` is the morph channel of the
     skeleton that drives it.
 
+    `attributes` are deltas of other numbers of those vertices, by the names of glTF (`TEXCOORD_0`, `COLOR_0`): kept for
+    other programs, and not shown.
+
     Several targets on one channel are in-betweens: each is fully on when the channel's weight is `full_weight`, and
     between two of them the shape changes straight from one to the other.
     """
@@ -38,6 +41,7 @@ class MorphTarget(Asset):
     tangents: Array | None = None
     vertices: Array | None = None
     full_weight: float = 1.0
+    attributes: dict[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         who = f"MorphTarget({_validate.name('MorphTarget', 'name', self.name)!r})"
@@ -50,6 +54,8 @@ class MorphTarget(Asset):
                 fields[key] = _validate.array(who, key, value, np.float32, (D, 3))
         if self.vertices is not None:
             fields["vertices"] = _validate.array(who, "vertices", self.vertices, np.uint32, (D,))
+        if not isinstance(self.attributes, dict) or self.attributes:
+            fields["attributes"] = _validate.named_arrays(who, "attributes", self.attributes, D)
         full = _validate.number(who, "full_weight", self.full_weight)
         if full == 0:
             raise ValidationError(f"{who}.full_weight: expected a number other than zero")

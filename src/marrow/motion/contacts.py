@@ -35,6 +35,7 @@ __all__ = [
     "on_moving_ground",
     "planted_frames",
     "same_feet",
+    "standing_shares",
     "windows",
 ]
 
@@ -51,6 +52,8 @@ ELSEWHERE = 0.2
 """A planted foot that is this far away a frame later (metres) stands anew: there the recording was cut."""
 STEADY = 0.04
 """Seconds before and after over which the speeds of heel and ball are compared."""
+RESTING = 0.005
+"""Heel and ball that are slower than this (metres a second) both carry their foot."""
 CLOSED = 0.02
 """A clip whose feet end this near to how they begin (metres, but for travel and turn) is a loop."""
 PACE = 0.25
@@ -170,17 +173,27 @@ def planted_frames(
 
 def carriers(points: FeetPoints, planted: Array, times: Array) -> Array:
     """Which point of each foot stands from a frame to the next, `(T - 1, 2)`: 0 heel, 1 ball, -1 neither. Of two that are
-    planted it is the slower one, about which the foot turns. A foot that is elsewhere at once has not stood."""
+    planted it is the slower one, about which the foot turns (where they are one point, the heel). A foot that is elsewhere
+    at once has not stood."""
+    share = standing_shares(points, planted, times)
+    return np.where(share.any(axis=-1), np.argmax(share, axis=-1), -1)
+
+
+def standing_shares(points: FeetPoints, planted: Array, times: Array) -> Array:
+    """How much heel and ball of each foot carry it from a frame to the next, `(T - 1, 2, 2)`: both alike where both are
+    still, else the slower one; none where the foot does not stand."""
     still = planted[:-1] & planted[1:]
     if not len(still):
-        return np.zeros(still.shape[:-1], np.int64)
+        return np.zeros(still.shape)
+    size = points.leg / LEG
     steps = np.linalg.norm(np.diff(points.place * [1.0, 0.0, 1.0], axis=0), axis=-1)
-    still &= steps < ELSEWHERE * points.leg / LEG
-    radius = round(STEADY * len(steps) / max(float(times[-1] - times[0]), 1e-9))
+    still &= steps < ELSEWHERE * size
+    second = len(steps) / max(float(times[-1] - times[0]), 1e-9)
+    radius = round(STEADY * second)
     total = np.cumsum(np.pad(steps, ((radius + 1, radius), (0, 0), (0, 0)), mode="edge"), axis=0)
-    mean = total[2 * radius + 1 :] - total[: -2 * radius - 1]
-    slower = np.where(mean[..., 1] <= mean[..., 0], 1, 0)
-    return np.where(still.all(axis=-1), slower, np.where(still[..., 1], 1, np.where(still[..., 0], 0, -1)))
+    speed = (total[2 * radius + 1 :] - total[: -2 * radius - 1]) * (second / (2 * radius + 1))
+    share = np.where(still, (RESTING**2 / ((speed / size) ** 2 + RESTING**2)) ** 3, 0.0)
+    return np.asarray(share / np.maximum(share.sum(axis=-1, keepdims=True), 1e-300))
 
 
 def _grown(row: Array, begin: Array, end: Array, loose: Array, most: int) -> tuple[Array, Array]:

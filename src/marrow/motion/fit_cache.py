@@ -25,7 +25,7 @@ MOST_FITS = 8
 _OWN = {
     "source", "target", "source_character", "target_character", "map", "names", "calibration_lines",
     "_lines", "_given_scale", "_units", "_example", "_by_example", "robot", "weights",
-    "profiles", "_profile_places", "_pose_transfer",
+    "profiles", "_profile_places", "_pose_transfer", "_given",
 }  # fmt: skip
 """What belongs to one retargeter; everything else was found out and is kept."""
 

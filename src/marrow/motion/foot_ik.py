@@ -26,19 +26,20 @@ from marrow.motion.contacts import (
     SLIDING,
     TOUCHING,
     FeetPoints,
-    carriers,
     feet_points,
     on_moving_ground,
     planted_frames,
+    standing_shares,
 )
+from marrow.motion.feet_on_skin import on_skin
 from marrow.motion.foot_pitch import tilt_feet
 from marrow.motion.foot_planting import FREE, PlantProblem, plant_moves
 from marrow.motion.limb_rotations import bend_at_rest
 from marrow.motion.limbs import ease
 from marrow.motion.retarget_rotations import LocalTracks
-from marrow.motion.rolling_feet import rolled
 from marrow.motion.skin_points import skin_of
 from marrow.motion.soles import Soles
+from marrow.motion.standing_feet import settle_feet
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -153,7 +154,9 @@ def plant_feet(
     mine = feet_points(skeleton, model, chains, tool.feet_t)
     hips, loops = chains["hips"][0], repeats(mine, theirs)
     seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
-    tilted = tilt_feet(tool, body, model, seconds, share=weights.feet, loops=loops)
+    planted = planted_frames(on_moving_ground(theirs, times), times)
+    settled = settle_feet(tool, body, model, planted, seconds, share=weights.feet, loops=loops)
+    tilted = settled + tilt_feet(tool, body, model, seconds, share=weights.feet, loops=loops)
     if tilted:
         tracks |= {(j, 1): body.rotation[:, j] for j in tilted}
         mine = feet_points(skeleton, model, chains, tool.feet_t)
@@ -161,7 +164,7 @@ def plant_feet(
         BentLimb(skeleton, chains[f"{side}_leg"][:3], body, model, tool.rest_t.frame[:, 2])
         for side in ("left", "right")
     ]
-    theirs, mine = on_one_ground(theirs, rolled(tool, mine, model), times)
+    theirs, mine = on_one_ground(theirs, on_skin(tool, mine, model), times)
     carries = all(hips in skeleton.ancestors(leg.chain[0]) for leg in legs)
     rise, low = np.zeros(T), lowest_parts(mine, tool.soles_t, model)
     skin, trunk, height = skin_of(tool), np.full(T, np.inf), np.full(T, np.inf)
@@ -215,20 +218,22 @@ def asked(
     change, step = np.zeros((T, 2, 2)), np.zeros((T, 2))
     if T > 1:
         seconds = np.diff(times)
-        stands = carriers(theirs, planted_frames(theirs, times), times)
+        share = standing_shares(theirs, planted_frames(theirs, times), times)
         own, their = (np.diff(p.place[..., ::2], axis=0) for p in (mine, theirs))
         speed = np.sqrt((their * their).sum(axis=-1)) / seconds[:, None, None]
         # What touches the ground goes before what is only near it.
         near, down = (h[:-1] | h[1:] for h in (theirs.height < most * size for most in (LOW, TOUCHING)))
         order = np.where(down, speed, np.where(near, speed + 1e6, np.inf))
-        planted = stands >= 0
-        carrier = np.where(planted, stands, np.argmin(order, axis=-1))[..., None]
+        planted = np.asarray(share.any(axis=-1))
+        carrier = np.where(planted, np.argmax(share, axis=-1), np.argmin(order, axis=-1))[..., None]
         slow = planted | (
             np.take_along_axis(near, carrier, 2)[..., 0]
             & (np.take_along_axis(speed, carrier, 2)[..., 0] < SLIDING * size)
         )
+        stood = (share[..., None] * own).sum(axis=2)
         own, their = (np.take_along_axis(p, carrier[..., None], 2)[:, :, 0] for p in (own, their))
-        change[:-1] = np.where(slow[..., None], np.where(planted[..., None], 0.0, their) - own, 0.0) / length
+        moved = np.where(planted[..., None], -stood, np.where(slow[..., None], their - own, 0.0))
+        change[:-1] = moved / length
         step[:-1] = np.where(planted, STEP, np.where(slow, SLIDE, 0.0)) * (PER_SECOND / seconds.mean())
     height = theirs.height.min(axis=-1)
     near = ease((HIGH * size - height) / ((HIGH - LOW) * size))

@@ -24,7 +24,7 @@ from marrow.motion.tall_products import pieces
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
 
-__all__ = ["tilt_feet"]
+__all__ = ["tilt_feet", "turn_joint"]
 
 Array = NDArray[Any]
 DEEP = 0.012
@@ -69,8 +69,10 @@ def tilt_feet(
         whole, ends = (share * _spread(angle, seconds, loops) for angle in angles)
         some = np.flatnonzero(whole)
         axis = _level(model[some, foot, :, :3] @ ways[0])
-        _turn(skeleton, body, model, some, foot, tip, axis, -whole[some], whole[some] - ends[some])
-        turned += [foot] if tip is None else [foot, tip]
+        for joint, angle in ((foot, -whole[some]), (tip, whole[some] - ends[some])):
+            if joint is not None:
+                turn_joint(skeleton, body, model, some, joint, quaternion.from_axis_angle(axis, angle))
+                turned.append(joint)
     return turned
 
 
@@ -167,30 +169,23 @@ def _spread(angle: Array, seconds: float, loops: bool) -> Array:
     return np.asarray(np.where(np.abs(padded) > 1e-6, padded, 0.0))
 
 
-def _turn(
-    skeleton: Skeleton, body: Pose, model: Array, frames: Array, foot: int, tip: int | None, axis: Array, angle: Array,
-    back: Array,
-) -> None:  # fmt: skip
-    """Turns a foot about its ankle by `angle (T,)` about `axis (T, 3)` in model space, and its toes `back`, in some frames
-    of `body` and `model`."""
-    for joint, turns in ((foot, angle), (tip, back)):
-        if joint is None:
-            continue
-        turn = quaternion.from_axis_angle(axis, turns)
-        above = int(skeleton.parents[joint])
-        own = body.rotation[frames, joint].astype(np.float64)
-        if above >= 0:
-            frame = _rotation(model[frames, above])
-            turn = quaternion.multiply(quaternion.multiply(quaternion.conjugate(frame), turn), frame)
-        body.rotation[frames, joint] = quaternion.multiply(turn, own)
-        matrix = quaternion.to_matrix(quaternion.from_axis_angle(axis, turns))
-        below = skeleton.descendants(joint)
-        pivot = model[frames, joint, :, 3].astype(np.float64)[:, None]
-        some = model[np.ix_(frames, below)].astype(np.float64)
-        some[..., 3] -= pivot
-        some = np.einsum("tij,tqjk->tqik", matrix, some)
-        some[..., 3] += pivot
-        model[np.ix_(frames, below)] = some
+def turn_joint(skeleton: Skeleton, body: Pose, model: Array, frames: Array, joint: int, turn: Array) -> None:
+    """Turns a joint, with all below it, by `turn (n, 4)` in model space, in some frames of `body` and `model`, in place."""
+    above = int(skeleton.parents[joint])
+    local = turn
+    if above >= 0:
+        frame = _rotation(model[frames, above])
+        local = quaternion.multiply(quaternion.multiply(quaternion.conjugate(frame), turn), frame)
+    own = body.rotation[frames, joint].astype(np.float64)
+    body.rotation[frames, joint] = quaternion.multiply(local, own)
+    matrix = quaternion.to_matrix(turn)
+    below = skeleton.descendants(joint)
+    pivot = model[frames, joint, :, 3].astype(np.float64)[:, None]
+    some = model[np.ix_(frames, below)].astype(np.float64)
+    some[..., 3] -= pivot
+    some = matrix[:, None] @ some
+    some[..., 3] += pivot
+    model[np.ix_(frames, below)] = some
 
 
 def _rotation(matrices: Array) -> Array:

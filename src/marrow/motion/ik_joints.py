@@ -78,14 +78,20 @@ def _beside_trunk(skeleton: Skeleton, chains: Mapping[str, tuple[int, ...]]) -> 
 
 
 def follow_limbs(
-    skeleton: Skeleton, chains: Mapping[str, tuple[int, ...]], tracks: LocalTracks, count: int
+    skeleton: Skeleton,
+    chains: Mapping[str, tuple[int, ...]],
+    tracks: LocalTracks,
+    count: int,
+    others: Mapping[int, int],
 ) -> None:
-    """Adds tracks of the followers that have none."""
+    """Adds tracks of the followers that have none, and of `others` with the joint each follows."""
     named = derived(skeleton, "ik joints", lambda: tuple(n for n in skeleton.names if "ik" in words(n)))
     beside = derived(skeleton, "beside the trunk", lambda: bool(_beside_trunk(skeleton, chains)))
-    if not named and not beside and not detached_feet(skeleton):
+    if not named and not beside and not others and not detached_feet(skeleton):
         return
-    found = {j: limb for j, limb in followers(skeleton, chains).items() if (j, 1) not in tracks}
+    found = {
+        j: limb for j, limb in (followers(skeleton, chains) | {**others}).items() if (j, 1) not in tracks
+    }
     if not found:
         return
     body = dense(skeleton, tracks, count)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
 from marrow.math import quaternion, transform
-from marrow.model import Clip, Skeleton
+from marrow.model import Clip, Pose, Skeleton
 from marrow.motion.posture import NEUTRAL, Posture, body_frame, leg_length, unease
 
-__all__ = ["motion_posture"]
+__all__ = ["motion_posture", "standing_moment"]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
@@ -36,6 +36,38 @@ def motion_posture(
     skeleton: Skeleton, chains: Chains, clips: Sequence[Clip], rest: Posture
 ) -> Posture | None:
     """The straightest and quietest moment of `clips`; None where there is none. What carries the hips stays as it rests."""
+    found = _seen(skeleton, chains, clips)
+    if found is None:
+        return None
+    _, model, frames, cost, best = found
+    rotation = transform.decompose(model[best])[1]
+    _mean_trunk(rotation, chains, model, frames, cost, best)
+    place = np.array(model[best, ..., 3])
+    body = np.zeros(len(skeleton), bool)
+    for part, joints in chains.items():
+        if part != "root":  # a spine need not hang on what carries the legs
+            body[skeleton.descendants(joints[0])] = True
+    rotation[~body], place[~body] = rest.rotation[~body], rest.place[~body]
+    stance = unease(place, frames[best], chains) < NEUTRAL
+    return Posture(rotation, place, frames[best], stance, "motion", False)
+
+
+def standing_moment(skeleton: Skeleton, chains: Chains, clips: Sequence[Clip]) -> Pose | None:
+    """The pose of the straightest and quietest moment of `clips`; None where nobody stands in it."""
+    found = _seen(skeleton, chains, clips)
+    if found is None:
+        return None
+    times, model, frames, _, best = found
+    if not unease(model[best, ..., 3], frames[best], chains) < NEUTRAL:
+        return None
+    clip, time = times[best]
+    return sample(clip, np.array([time]))[0]
+
+
+def _seen(
+    skeleton: Skeleton, chains: Chains, clips: Sequence[Clip]
+) -> tuple[list[tuple[Clip, float]], Array, Array, Array, int] | None:
+    """The moments of `clips`: when, as `_moments` has them, and which is the best; None where none is good."""
     usable = [c for c in clips if not c.additive and len(c.tracks) and c.skeleton.names == skeleton.names]
     moving = sorted((c for c in usable if c.duration > 0), key=lambda c: -c.duration)[:CLIPS]
     # A clip of a single pose is often the stance itself ("A-pose").
@@ -49,21 +81,17 @@ def motion_posture(
     best = int(np.argmin(cost))
     if not np.isfinite(cost[best]) or cost[best] > STRAIGHT:
         return None
-    rotation = transform.decompose(model[best])[1]
-    _mean_trunk(rotation, chains, model, frames, cost, best)
-    place = np.array(model[best, ..., 3])
-    body = np.zeros(len(skeleton), bool)
-    for part, joints in chains.items():
-        if part != "root":  # a spine need not hang on what carries the legs
-            body[skeleton.descendants(joints[0])] = True
-    rotation[~body], place[~body] = rest.rotation[~body], rest.place[~body]
-    stance = unease(place, frames[best], chains) < NEUTRAL
-    return Posture(rotation, place, frames[best], stance, "motion", False)
+    times = [(c, float(t)) for c in (*moving, *poses) for t in _times(c)]
+    return times, model, frames, cost, best
+
+
+def _times(clip: Clip) -> Array:
+    return np.linspace(0.0, clip.duration, MOMENTS) if clip.duration > 0 else np.zeros(1)
 
 
 def _moments(skeleton: Skeleton, chains: Chains, clip: Clip) -> tuple[Array, Array, Array]:
     """Model matrices `(T, J, 3, 4)`, body frames `(T, 3, 3)` and how far each moment is from standing still `(T,)`."""
-    times = np.linspace(0.0, clip.duration, MOMENTS) if clip.duration > 0 else np.zeros(1)
+    times = _times(clip)
     model = to_model(skeleton, sample(clip, times)).astype(np.float64)
     place = model[..., 3]
     frames = np.stack([body_frame(p, chains) for p in place])

@@ -25,6 +25,8 @@ from marrow.motion.profile import RetargetProfile
 from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.retarget_setup import moved_joints
 from marrow.motion.retarget_translations import add_translations
+from marrow.motion.stand_ins import cut, padded
+from marrow.motion.stray_skin import stray_skin
 from marrow.motion.track_copy import morph_channels
 from marrow.motion.transfer import TransferBuilder
 
@@ -111,6 +113,7 @@ class PoseTransfer:
     def run(self, pose: Pose, threads: int | None = None) -> Pose:
         """N poses of the source on the target."""
         tool, count = self.tool, len(pose)
+        pose = padded(pose, tool.source)
         out = tool.target.rest.broadcast_to((count,)).copy()
         if len(self._morphs):
             out.morphs[:, self._morphs[:, 1]] = pose.morphs[:, self._morphs[:, 0]]
@@ -129,10 +132,11 @@ class PoseTransfer:
                 reach_with_chains(tool, self._chains, pose, self.world, self._ground, tracks)
             finish_chains(tool, self._chains, count, tracks)
             tracks |= tool._twists(tracks, apart=True)
-            follow_limbs(tool.target, tool.chains("target"), tracks, count)
+            stray = stray_skin(tool.target_character, tool.chains("target"))
+            follow_limbs(tool.target, tool.chains("target"), tracks, count, stray)
         for (joint, path), values in tracks.items():
             parts[path][:, joint] = values
-        return out
+        return cut(out, len(tool._given[1]))
 
     def _scales(self, pose: Pose) -> LocalTracks:
         tool = self.tool

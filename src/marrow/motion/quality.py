@@ -24,12 +24,12 @@ from marrow.motion.contacts import (
     speeds,
     windows,
 )
+from marrow.motion.feet_on_skin import on_skin
 from marrow.motion.foot_ik import lowest_parts, on_one_ground, source_points
 from marrow.motion.frames import frame_times
 from marrow.motion.hinge_angles import WRONG, bends, limit_hints
 from marrow.motion.posture import rest_posture
 from marrow.motion.rig import find_rig
-from marrow.motion.rolling_feet import rolled
 from marrow.motion.visible_quality import VisibleQuality, visible_quality
 from marrow.printing import one_line
 
@@ -133,7 +133,7 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     theirs = source_points(tool, before, world, ground)
     chains = tool.chains("target")
     here, there = to_model(tool.target, after), to_model(tool.source, before)
-    mine = rolled(tool, feet_points(tool.target, here, chains, tool.feet_t), here)
+    mine = on_skin(tool, feet_points(tool.target, here, chains, tool.feet_t), here)
     still = theirs.place[:, 0, 0]
     theirs, mine = on_one_ground(theirs, mine, times)
     planted = planted_frames(theirs, times)

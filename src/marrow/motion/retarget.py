@@ -43,11 +43,14 @@ from marrow.motion.profile import GivenProfile, RetargetProfile, as_profile
 from marrow.motion.profile_bodies import body_with
 from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.retarget_rotations import LocalTracks
-from marrow.motion.retarget_setup import Fit, moved_joints
+from marrow.motion.retarget_setup import RESTLESS, Fit, moved_joints
 from marrow.motion.rig import Rig, find_rig
 from marrow.motion.robot_motion import robot_of
 from marrow.motion.root_modes import with_root_mode
+from marrow.motion.stand_ins import from_stand_in, on_stand_in, standing, with_leg_ends
+from marrow.motion.stray_skin import stray_skin
 from marrow.motion.track_copy import MorphMap, copied, lost_joints, map_morphs, same_rig
+from marrow.motion.turned_over import turned_back
 from marrow.motion.twist_joints import twist_rotations
 from marrow.printing import warn
 from marrow.report import Kind, Report, ReportBuilder
@@ -146,11 +149,19 @@ class Retargeter(Fit):
         self.robot = None if _skeleton(source).names == _skeleton(onto).names else robot_of(onto)
         if self.robot is not None:  # its hinges follow a body that turns freely
             onto = self.robot.stand_in
+        self._given = _skeleton(source), _skeleton(onto)
+        source, onto = with_leg_ends(source), with_leg_ends(onto)
+        if self._given[0].names != self._given[1].names:
+            onto = standing(onto)
         self.source_character = source if isinstance(source, Character) else None
         self.target_character = onto if isinstance(onto, Character) else None
         self.source, self.target = _skeleton(source), _skeleton(onto)
-        if clip is not None and clip.skeleton.names != self.source.names:
-            raise ValidationError(f"retarget: {clip.name!r} was made for another skeleton than the source's")
+        if clip is not None:
+            if clip.skeleton.names != self._given[0].names:
+                raise ValidationError(
+                    f"retarget: {clip.name!r} was made for another skeleton than the source's"
+                )
+            clip = self._entered(clip)
         self.names = names
         self._pose_transfer: PoseTransfer | None = None
         self._lines = ReportBuilder()
@@ -195,6 +206,8 @@ class Retargeter(Fit):
             kind: Kind = "info" if "found by" in note else "dropped" if "do not exist" in note else "warning"
             self._lines.add(kind, "map", note)
         self._plan()
+        if not np.array_equal(self.target.rest.rotation[: len(self._given[1])], self._given[1].rest.rotation):
+            self._lines.add("info", "rest pose", RESTLESS.format(who=self.names[1]))
         if theirs is not None:
             for chains in (theirs.chains, *(clip.chains for clip in theirs.clips.values())):
                 check_chains(self, chains, self._profile_places[1])
@@ -235,11 +248,15 @@ class Retargeter(Fit):
     ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
         instance("retarget", "clip", clip, Clip)
-        made = self._retarget(clip, contacts, hands, rate, calibration, threads)
+        if clip.skeleton is not self._given[0] and clip.skeleton.names != self._given[0].names:
+            raise ValidationError(
+                f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
+            )
+        made = self._retarget(self._entered(clip), contacts, hands, rate, calibration, threads)
         hips = self.map["hips"].target[0] if "hips" in self.map else find_rig(self.target).joint("hips")
         made = with_root_mode(made, self._settings(clip.name).root, hips, self._profile_places[1])
         if self.robot is None:
-            return made
+            return from_stand_in(made, self._given[1])
         followed = self.robot.follow(made)
         self._lines.add("info", f"clip {clip.name!r}", self.robot.fit(made, followed))
         return followed
@@ -255,9 +272,9 @@ class Retargeter(Fit):
         thread_count(threads)
         if self.robot is not None:
             raise ValidationError("retarget_pose: a robot follows whole clips: retarget(clip) makes them")
-        if pose.joint_count != len(self.source):
+        if pose.joint_count != len(self._given[0]):
             raise ValidationError(
-                f"retarget_pose: the pose has {pose.joint_count} joints, the source {len(self.source)}"
+                f"retarget_pose: the pose has {pose.joint_count} joints, the source {len(self._given[0])}"
             )
         flat = pose.reshape((int(np.prod(pose.batch_shape)),))
         if not all(np.isfinite(part).all() for part in (flat.translation, flat.rotation, flat.scale)):
@@ -282,10 +299,6 @@ class Retargeter(Fit):
         settings = self._settings(clip.name)
         contacts = settings.contacts if contacts == "auto" else contacts
         hands = settings.hands if hands == "auto" else hands
-        if clip.skeleton is not self.source and clip.skeleton.names != self.source.names:
-            raise ValidationError(
-                f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
-            )
         if checked_calibration("retarget", calibration):
             clip, line = cut_calibration(clip)
             if line is not None:
@@ -320,13 +333,15 @@ class Retargeter(Fit):
             if reaching and pose is not None:
                 reach_with_chains(self, settings.chains, pose, world, ground, tracks)
             if pose is not None and (planted or kept):
+                tracks |= self._twists(tracks, inside=True)
                 body = dense(self.target, tracks, len(times))
                 work = self, pose, world, ground, body, to_model(self.target, body), tracks, times, weights
                 for kind, line in keep_contacts(*work, feet=planted, hands=kept, asked=hands is True):
                     self._lines.add(kind, f"clip {clip.name!r}", line)
             finish_chains(self, settings.chains, len(times), tracks)
             tracks |= self._twists(tracks)
-            follow_limbs(self.target, self.chains("target"), tracks, len(times))
+            stray = stray_skin(self.target_character, self.chains("target"))
+            follow_limbs(self.target, self.chains("target"), tracks, len(times), stray)
         elif contacts is not False:
             legs, lost = plant_paws(self, clip, tracks, times, weights, always=contacts is True)
             if legs:
@@ -338,12 +353,24 @@ class Retargeter(Fit):
         made = clip.replace(skeleton=self.target, tracks=packed, rate=made_rate)
         return self._faced(made, clip)
 
+    def _entered(self, clip: Clip) -> Clip:
+        """A clip of the source's file as one of the skeleton that stands in for it."""
+        return clip if self.source is self._given[0] else on_stand_in(clip, self.source)
+
     def _placed(self, clip: Clip, few: Pose) -> tuple[Clip, Pose]:
-        """A clip and frames of it; where its hips turn arbitrarily, with rotations as the places of joints say."""
-        if not self.map.humanoid or not turns_freely(
-            self.source, self.chains("source"), self._from, clip, few
-        ):
+        """A clip and frames of it; where its hips turn arbitrarily, with rotations as the places of joints say, and else
+        with feet and toes turned as they can be."""
+        if not self.map.humanoid:
             return clip, few
+        if not turns_freely(self.source, self.chains("source"), self._from, clip, few):
+            mended, seconds = turned_back(self.source, self.chains("source"), self._from, clip)
+            if mended is clip:
+                return clip, few
+            self._lines.add(
+                "info", f"clip {clip.name!r}",
+                f"a foot or toes are turned over for {seconds:.2f} s, as no body could: they are turned back",
+            )  # fmt: skip
+            return mended, sample(mended, np.linspace(0.0, clip.duration, max(len(few), 1)))
         self._lines.add(
             "info",
             f"clip {clip.name!r}",
@@ -375,12 +402,15 @@ class Retargeter(Fit):
     def quality(self, clip: Clip, result: Clip) -> MotionQuality | None:
         """How the feet, knees and hands of `result` compare with those of `clip`, which it was made from; None for
         skeletons that are no bodies with two legs."""
-        target = self.target if self.robot is None else self.robot.skeleton
-        for name, value, skeleton in (("clip", clip, self.source), ("result", result, target)):
+        target = self._given[1] if self.robot is None else self.robot.skeleton
+        for name, value, skeleton in (("clip", clip, self._given[0]), ("result", result, target)):
             instance("quality", name, value, Clip)
             if value.skeleton is not skeleton and value.skeleton.names != skeleton.names:
                 side = "source" if name == "clip" else "target"
                 raise ValidationError(f"quality: {name} {value.name!r} is not of the {side}'s skeleton")
+        clip = self._entered(clip)
+        if self.robot is None:
+            result = on_stand_in(result, self.target)
         if result.duration < clip.duration - 1e-6:  # it was made without the frames before the motion
             clip = cut_calibration(clip)[0]
         if not self.exact:
@@ -388,10 +418,12 @@ class Retargeter(Fit):
         seen = result if self.robot is None else self.robot.seen(result)
         return motion_quality(self, clip, seen)
 
-    def _twists(self, tracks: LocalTracks, *, apart: bool = False) -> LocalTracks:
+    def _twists(self, tracks: LocalTracks, *, apart: bool = False, inside: bool = False) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}
         twists = find_rig(self.target).twists
-        added = twist_rotations(self.target, self.chains("target"), twists, turned, apart=apart)
+        added = twist_rotations(
+            self.target, self.chains("target"), twists, turned, apart=apart, inside=inside
+        )
         return {(j, 1): v for j, v in added.items()}
 
     def _scales(self, clip: Clip, times: Array, found: Mapping[int, Driver]) -> LocalTracks:

@@ -47,13 +47,13 @@ from marrow.motion.sizes import (
     stands_on_joints,
     stature,
 )
-from marrow.motion.soles import find_soles, with_balls
+from marrow.motion.soles import find_soles, same_soles, with_balls
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
 from marrow.motion.up_axis import stands_along_z
 from marrow.report import ReportBuilder
 
-__all__ = ["Fit", "moved_joints"]
+__all__ = ["RESTLESS", "Fit", "moved_joints"]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
@@ -61,6 +61,7 @@ MOST_TRANSFERS = 32
 """Ways to move other joints that are kept."""
 Z_TO_Y = np.array([-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
 """The turn that sets a world upright whose up is z."""
+RESTLESS = "{who} rests in no stance; the moment of its motion in which it stands the straightest is used"
 MUCH_BETTER = 0.5
 """A moment of motion takes the place of a rest pose that is twice as far from standing, or more."""
 
@@ -78,6 +79,8 @@ class Fit:
     _example: Clip | None
     _by_example: bool
     exact: bool
+    same_feet: bool
+    """Whether the feet of both reach as far, for their size."""
     _given_scale: float | None
     _units: float | None
     _found: dict[Any, tuple[dict[int, Driver], Transfer]]
@@ -131,11 +134,7 @@ class Fit:
                     f"{who} rests in a moment of motion; the pose its mesh was bound in is used",
                 )
             elif found.of == "motion":
-                self._lines.add(
-                    "info",
-                    "rest pose",
-                    f"{who} rests in no stance; the moment of its motion in which it stands the straightest is used",
-                )
+                self._lines.add("info", "rest pose", RESTLESS.format(who=who))
             elif not found.stance and not self.shared:
                 self._lines.add(
                     "warning",
@@ -178,7 +177,8 @@ class Fit:
         self._lines.add(
             "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
         )
-        if legs_alike and same_feet(self.feet_s, self.feet_t, ratio):
+        self.same_feet = same_feet(self.feet_s, self.feet_t, ratio)
+        if legs_alike and self.same_feet:
             # The same feet: what one rest pose says about its ankles holds for the other.
             if self.sure_of_ankles and not self._to.stance:
                 self.feet_t = feet_shape(self.target, theirs, self._to, self.feet_s.ankle * ratio)
@@ -189,6 +189,9 @@ class Fit:
         self.soles_t = find_soles(self.target_character, theirs, self._to, self.feet_t.ankle)
         self.feet_s = with_balls(self.feet_s, self.soles_s, self.source, mine, self._from)
         self.feet_t = with_balls(self.feet_t, self.soles_t, self.target, theirs, self._to)
+        self.same_feet = self.same_feet and same_soles(
+            self.soles_s, self.soles_t, self.source, self.target, mine, theirs, ratio
+        )
         forward = self._from.frame[:, 2]
         toes = [self._from.place[c.source[0]] - self._from.place[self.map[c.name.replace("toes", "leg")].source[2]]
                 for c in self.map if c.name.endswith("_toes")]  # fmt: skip

@@ -23,7 +23,7 @@ from marrow.motion.posture import Posture, leg_length
 from marrow.motion.rig import find_rig
 from marrow.motion.tall_products import pieces, tall_product
 
-__all__ = ["Soles", "find_soles", "with_balls"]
+__all__ = ["Soles", "find_soles", "same_soles", "with_balls"]
 
 Array = NDArray[Any]
 MINE = 0.5
@@ -34,6 +34,11 @@ BALL, FLAT = 0.7, 0.1
 """The ball of a foot without toes is so far from the ankle to the end of its skin; none is nearer than this, in legs."""
 MODELLED = 0.005
 """Skin that is under the ground at rest may be so again, down to this (metres, for a person's leg)."""
+ALIKE = 0.1
+"""Soles that reach as far but for so much of it are alike."""
+PATCH = (0.01, 0.04)
+"""Skin counts as under a point of a foot by a third where it is so much higher than the lowest; about so much lies around
+it (metres, for a person's leg)."""
 UP = np.array([0.0, 1.0, 0.0])
 ALL = slice(None)
 
@@ -46,6 +51,8 @@ class SoleSkin:
     joints: Array
     carried: Array
     ground: Array
+    patches: Array
+    """The mean of the skin under heel and ball, `(4 Q, 2)` as `carried`."""
 
     @cached_property
     def single(self) -> tuple[Array, Array]:
@@ -72,8 +79,14 @@ class SoleSkin:
 
     def places(self, model: Array, some: Array | slice = ALL) -> Array:
         """Where the vertices are, or some of them, `(T, P, 3)`."""
+        return self._at(model, self.carried[:, some])
+
+    def stood_on(self, model: Array) -> Array:
+        """Where the skin under heel and ball is, `(T, 2, 3)`."""
+        return self._at(model, self.patches)
+
+    def _at(self, model: Array, carried: Array) -> Array:
         rows = model[:, self.joints].astype(np.float64)
-        carried = self.carried[:, some]
         return np.stack(
             [tall_product(rows[:, :, k].reshape(len(model), -1), carried) for k in range(3)], axis=-1
         )
@@ -120,6 +133,29 @@ def find_soles(
             toes = ()
         found.append(_sole(character, foot, feet.get(foot, foot), toes, stance, ankle, size))
     return None if found[0] is None and found[1] is None else Soles((found[0], found[1]))
+
+
+def same_soles(
+    theirs: Soles | None,
+    mine: Soles | None,
+    source: Skeleton,
+    target: Skeleton,
+    source_chains: Mapping[str, tuple[int, ...]],
+    chains: Mapping[str, tuple[int, ...]],
+    ratio: float,
+) -> bool:
+    """Whether the soles of two bodies reach as far from their ankles, but for `ratio`, where both have some."""
+    if theirs is None or mine is None:
+        return mine is None
+    reach = []
+    for soles, skeleton, parts in ((theirs, source, source_chains), (mine, target, chains)):
+        rest = skeleton.rest_model.astype(np.float64)[None]
+        away = [
+            np.linalg.norm(soles.places(rest, k)[0] - rest[0, parts[f"{side}_leg"][2], :, 3], axis=-1)
+            for k, side in enumerate(("left", "right"))
+        ]
+        reach.append(max(float(a.max(initial=0.0)) for a in away))
+    return abs(reach[1] - ratio * reach[0]) < ALIKE * reach[1]
 
 
 def with_balls(
@@ -172,7 +208,7 @@ def _sole(
     across = stance.frame[:, 0]
     below = character.skeleton.descendants(toes[0]) if toes else np.zeros(0, np.intp)
     picked: set[int] = set()
-    ground = np.zeros(carried.shape[1])
+    ground, patches = np.zeros(carried.shape[1]), np.zeros((len(carried), 2))
     for bend in BENDS if toes else (0,):
         model = rest.copy()
         model[..., 3] -= rest[foot, :, 3]
@@ -185,9 +221,23 @@ def _sole(
         at = np.stack([model[joints, k].reshape(-1) @ carried for k in range(3)], axis=-1)
         if not bend:
             ground = np.clip(at @ stance.frame[:, 1] + ankle, -MODELLED * size, 0.0)
+            patches = carried @ _patches(
+                at @ stance.frame, model[toes[0], :, 3] @ stance.frame if toes else None, size
+            )
         picked |= set(np.argmin(at @ stance.frame @ _downs(), axis=0).tolist())
     kept = np.array(sorted(picked))
-    return SoleSkin(joints, carried[:, kept], ground[kept])
+    return SoleSkin(joints, carried[:, kept], ground[kept], patches)
+
+
+def _patches(at: Array, ball: Array | None, size: float) -> Array:
+    """How much each vertex counts for what lies under heel and ball, `(P, 2)`; `at (P, 3)` are left, up and ahead of the
+    ankle, `ball (3,)` is the first joint of the toes (without one, where most feet have it)."""
+    ahead = BALL * at[:, 2].max() if ball is None else ball[2]
+    points = np.array([[0.0, 0.0], [0.0 if ball is None else ball[0], ahead]])
+    far = np.linalg.norm(at[:, None, ::2] - points, axis=-1) / (PATCH[1] * size)
+    cost = 0.5 * far**2 + (at[:, 1:2] - at[:, 1].min()) / (PATCH[0] * size)
+    share = np.exp(cost.min(axis=0) - cost)
+    return np.asarray(share / share.sum(axis=0))
 
 
 def _turned(model: Array, turn: Array) -> Array:

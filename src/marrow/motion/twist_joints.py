@@ -30,19 +30,21 @@ def twist_rotations(
     known: Mapping[int, Array],
     *,
     apart: bool = False,
+    inside: bool = False,
 ) -> dict[int, Array]:
     """The turns `(T, 4)` of twist joints, and of the joints that are turned back for them. `apart`: they are of T bodies,
-    not of one over time."""
+    not of one over time; `inside`: only those that limbs hang on."""
     out: dict[int, Array] = {}
     for part, k in dict.fromkeys(twists.values()):
         chain = chains.get(part, ())
         if len(chain) < 3:
             continue
         bone, following = chain[k], chain[k + 1]
-        inside = path_down(target, bone, following)[:-1]
+        between = path_down(target, bone, following)[:-1]
         now = {**known, **out}
-        if inside:
-            out |= _inside(target, bone, inside, following, k, now, apart)
+        if between:
+            out |= _inside(target, bone, between, following, k, now, apart)
+        if between or inside:
             continue
         for j in (j for j, where in twists.items() if where == (part, k)):
             if int(target.parents[j]) == bone and j not in known:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.display.progress import Progress, shown_progress
-from marrow.errors import ValidationError, told_at_the_call
+from marrow.errors import UnknownNameError, ValidationError, told_at_the_call
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.pictures.player import Video
@@ -24,6 +24,7 @@ from marrow.rendering.renderer import Renderer
 from marrow.scene.camera import Camera
 from marrow.scene.camera_fit import direction_of, edges
 from marrow.scene.camera_track import CameraTrack
+from marrow.scene.file_cameras import FileCamera, FileLights
 from marrow.scene.lights import SUN, DirectionalLight, Environment, Light
 from marrow.scene.scene import Scene
 from marrow.scene.timed_scene import Step, TimedScene, timed_scene_of
@@ -38,6 +39,8 @@ __all__ = ["render", "render_moments", "render_video", "shared_renderer"]
 Array = NDArray[Any]
 STILL = 4.0
 """Seconds that a camera takes to go round something that does not move."""
+CROWDED, ABOVE = 20, math.radians(24)
+"""From so many on, `three-quarter` looks down on a crowd from so high, so that it fills the picture."""
 FLOOR = 0.02
 """A ground at height 0 may cut off this much of what stands on it, of its height, before it is put lower."""
 
@@ -63,7 +66,8 @@ def render(
     background: Any = None,
     transparent: bool = False,
     ground: bool | float | None = None,
-    lights: Iterable[Light] | None = None,
+    lights: Iterable[Light] | str | None = None,
+    environment: Any = None,
     render_path: str = "forward",
     outputs: Sequence[str] = ("color",),
     renderer: Renderer | None = None,
@@ -76,8 +80,10 @@ def render(
     does it. `crowd=500` shows that many, each at another moment.
 
     How it is seen: `camera` is `front`, `back`, `side`, `left`, `right`, `three-quarter`, `top`, degrees around and above
-    like `"45,20"`, or a `Camera`; `view` shows a skeleton, weights and more (see docs/rendering.md); `background` is
-    `studio`, `dark`, `sky` or a colour, `transparent` leaves it out; `ground` is one or none, or its height. `compare`
+    like `"45,20"`, a camera of the file by its name (`"Camera.001"`), or a `Camera`; `lights` are the scene's, or
+    `"file"`: those of the file; `view` shows a skeleton, weights and more (see docs/rendering.md); `background` is
+    `studio`, `dark`, `sky` or a colour, `transparent` leaves it out; `ground` is one or none, or its height;
+    `environment` is the light around: `studio`, `softboxes`, `outdoors`, a `.hdr` file, or an `Environment`. `compare`
     puts another thing beside it, or, with `view="difference"`, colours by how far they differ. `skinning` is `linear` or
     `dual_quaternion`, whatever the file says; `springs=False` keeps hair and clothes of a VRM from swinging.
 
@@ -93,15 +99,17 @@ def render(
     when = time or 0.0
     timed.seek(when)
     width_height = _size(size)
-    camera = _from_its_front(camera, timed)
+    camera, seen_by = _chosen_camera(camera, timed, crowd, width_height)
     times, points = timed.survey(np.array([when]), edges(camera, width_height))
     if shows_whole_clip(view) and timed.duration > 0:
         # What lies before and after is in the picture too.
         _, more = timed.survey(np.linspace(0.0, timed.duration, 9), edges(camera, width_height))
         points = [np.concatenate([*points, *more])]
         timed.seek(when)
-    _dress(timed, points, ground, background, transparent, lights)
-    at = CameraTrack(camera, width_height, times, points).at(when)
+    lit_by = _dress(timed, points, ground, background, transparent, lights, environment)
+    if lit_by is not None:
+        timed.scene.lights = lit_by.at()
+    at = (seen_by or CameraTrack(camera, width_height, times, points)).at(when)
     chosen = renderer or shared_renderer(render_path)
     chosen.size = width_height
     return chosen.render(timed.scene, at, **_extra(timed, view, outputs, other))
@@ -132,7 +140,8 @@ def render_video(
     background: Any = None,
     transparent: bool = False,
     ground: bool | float | None = None,
-    lights: Iterable[Light] | None = None,
+    lights: Iterable[Light] | str | None = None,
+    environment: Any = None,
     render_path: str = "forward",
     codec: Codec | None = None,
     renderer: Renderer | None = None,
@@ -160,16 +169,18 @@ def render_video(
     turns = turntable or camera == "orbit"
     times = begin + np.arange(_count(timed, begin, duration, rate, turns)) / rate
     writer = VideoWriter(path, _size(size), rate=rate, codec=codec, transparent=transparent)
-    camera = _from_its_front(camera, timed)
+    camera, seen_by = _chosen_camera(camera, timed, crowd, writer.size)
     looked_at, points = timed.survey(times, edges(camera, writer.size))
-    _dress(timed, points, ground, background, transparent, lights)
-    tracking = CameraTrack(camera, writer.size, looked_at, points, follow=follow)
+    lit_by = _dress(timed, points, ground, background, transparent, lights, environment)
+    tracking = seen_by or CameraTrack(camera, writer.size, looked_at, points, follow=follow)
     chosen = renderer or shared_renderer(render_path)
     chosen.size = writer.size
     extra = _extra(timed, view, ("color",), other)
     with shown_progress(writer.path.name, progress) as step, writer as video:
         for k, when in enumerate(times):
             scene = timed.seek(float(when))
+            if lit_by is not None:
+                scene.lights = lit_by.at()
             at = tracking.at(float(when), k / len(times))
             video.add(chosen.render(scene, at, **extra))
             step(k + 1, len(times))
@@ -187,7 +198,8 @@ def render_moments(
     background: Any = None,
     transparent: bool = False,
     ground: bool | float | None = None,
-    lights: Iterable[Light] | None = None,
+    lights: Iterable[Light] | str | None = None,
+    environment: Any = None,
     render_path: str = "forward",
     renderer: Renderer | None = None,
     **options: Any,
@@ -196,15 +208,20 @@ def render_moments(
     moves = any(t is not None for t in times)
     timed = timed_scene_of(thing, clip=clip, time=0.0 if moves else None, **options)
     when = np.array([t or 0.0 for t in times])
-    camera = _from_its_front(camera, timed)
+    camera, seen_by = _chosen_camera(camera, timed, None, _size(size))
     _, points = timed.survey(when, edges(camera, _size(size)))
-    _dress(timed, points, ground, background, transparent, lights)
-    tracking = CameraTrack(camera, _size(size), when, points, follow=True if moves else None, calm=0.0)
+    lit_by = _dress(timed, points, ground, background, transparent, lights, environment)
+    tracking = seen_by or CameraTrack(
+        camera, _size(size), when, points, follow=True if moves else None, calm=0.0
+    )
     chosen = renderer or shared_renderer(render_path)
     chosen.size = _size(size)
     extra = _extra(timed, view, ("color",), None)
     for t in when:
-        yield chosen.render(timed.seek(float(t)), tracking.at(float(t)), **extra)
+        scene = timed.seek(float(t))
+        if lit_by is not None:
+            scene.lights = lit_by.at()
+        yield chosen.render(scene, tracking.at(float(t)), **extra)
 
 
 def shared_renderer(render_path: str = "forward") -> Renderer:
@@ -252,17 +269,33 @@ def _count(timed: TimedScene, begin: float, duration: float | None, rate: float,
     return count
 
 
+def _chosen_camera(
+    camera: Any, timed: TimedScene, crowd: int | None, size: tuple[int, int]
+) -> tuple[Any, FileCamera | None]:
+    """Where from things are looked at, and the camera of a file where one is named."""
+    if FileCamera.means(camera, timed.scene):
+        seen_by = FileCamera(timed.scene, camera, size)
+        return seen_by.at(), seen_by
+    try:
+        return _from_its_front(camera, timed, crowd), None
+    except UnknownNameError as error:
+        own = [c.name for actor in timed.scene.actors for c in actor.character.cameras]
+        raise UnknownNameError(error.kind, error.name, (*own, *error.known)) from None
+
+
 def _turning(camera: Any) -> Any:
     if isinstance(camera, Camera):
         raise ValidationError("render: a turntable goes round by itself: name a camera, such as 'front'")
     return direction_of(camera).round()
 
 
-def _from_its_front(camera: Any, timed: TimedScene) -> Any:
+def _from_its_front(camera: Any, timed: TimedScene, crowd: int | None = None) -> Any:
     """A camera by name, turned to where the body in the scene looks; where a user turned that, as the world has it."""
     if isinstance(camera, Camera):
         return camera
     direction = direction_of(camera)
+    if camera in ("three-quarter", "orbit") and (crowd or 0) >= CROWDED:
+        direction = replace(direction, elevation=ABOVE)
     turned = direction.turned(timed.facing)
     return turned.round() if direction.turns else turned
 
@@ -303,14 +336,24 @@ def _dress(
     ground: bool | float | None,
     background: Any,
     transparent: bool,
-    lights: Iterable[Light] | None,
-) -> None:
-    """Gives the scene its ground, lights and background; a user's own keeps what is not said otherwise."""
+    lights: Iterable[Light] | str | None,
+    environment: Any = None,
+) -> FileLights | None:
+    """Gives the scene its ground, lights and background; a user's own keeps what is not said otherwise. The lights of the
+    file are returned, where these are wanted."""
     transparent = _validate.flag("render", "transparent", transparent)
     scene = timed.scene
     if not timed.made:  # the user's own stays as it is
         scene = timed.scene = copy.copy(scene)
-    if lights is None and timed.facing and not scene.lights:
+    lit_by: FileLights | None = None
+    if isinstance(lights, str):
+        _validate.one_of("render", "lights", lights, ("file",))
+        all_points = np.concatenate([*points, np.zeros((0, 3))])
+        middle = all_points.mean(axis=0) if len(all_points) else np.zeros(3)
+        lit_by, lights = FileLights(scene, middle), None
+        if not len(lit_by):
+            raise ValidationError("render: lights='file', and the file has none")
+    elif lights is None and timed.facing and not scene.lights:
         scene.lights = [_turned(SUN, timed.facing)]  # light falls on faces, not on backs
     if lights is not None or ground is not None:
         said = Scene(
@@ -318,12 +361,15 @@ def _dress(
         )
         scene.lights = said.lights
         scene.ground = scene.ground if ground is None else said.ground
+    if isinstance(environment, Environment):
+        scene.environment = environment
+    elif environment is not None:
+        scene.environment = scene.environment.replace(light=environment)
     if background is not None or transparent:
-        own = scene.environment
-        around = "transparent" if transparent else background
-        scene.environment = Environment(around, own.ambient, own.exposure)
+        scene.environment = scene.environment.replace(background="transparent" if transparent else background)
     if ground is None and timed.made:
         scene.ground = None if transparent else _floor(points)
+    return lit_by
 
 
 def _turned(sun: DirectionalLight, angle: float) -> DirectionalLight:

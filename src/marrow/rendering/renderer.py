@@ -201,12 +201,12 @@ class Renderer:
         contact = self.contact_shading.none
         if self.contact and lit:
             contact = self.contact_shading.encode(encoder, self.targets, timer)
-        light = self.targets.light_view
+        shaded = contact is not self.contact_shading.none
         if self.samples > 1:
-            self.tone_mapping.encode(encoder, light, contact, target, format, timer)
+            self.tone_mapping.encode(encoder, self.targets, contact, shaded, target, format, timer)
             return
         rough = self.smoothing.source(self._size)
-        self.tone_mapping.encode(encoder, light, contact, rough, PICTURE, timer)
+        self.tone_mapping.encode(encoder, self.targets, contact, shaded, rough, PICTURE, timer)
         self.smoothing.encode(encoder, target, format, timer)
 
     def _arrange(

@@ -23,6 +23,7 @@ from marrow.kernels.ik.work import GOAL, LIMIT
 from marrow.kernels.joint_overrides import OVERRIDE_HEAD, OVERRIDE_JOINT
 from marrow.kernels.language.kernel import KERNELS, Kernel
 from marrow.kernels.language.types import ArrayKind
+from marrow.kernels.moments import MOST_PARTS, PATH
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS
 from marrow.kernels.operations.footholds import LEG_VECTORS, PROBES
 from marrow.kernels.operations.limbs import HEADER
@@ -57,6 +58,9 @@ KERNELS_USED = (
     "field_below",
     "ground_below",
     "override_joints",
+    "split_updates",
+    "move_roots",
+    "join_travel",
     "dual_quaternions",
     *(f"skin_linear_{vectors}" for vectors in range(3)),
     *(f"skin_{method}_2" for method in METHODS if method != "linear"),
@@ -162,6 +166,9 @@ _BY_HAND = {
     "override_joints": {
         "memory", "parents", "rows", "told", "whose", "joints", "first", "top", "Jp", "offset", "model",
     },
+    "split_updates": {"instances", "place", "shown_at", "path", "dt", "seconds", "parts"},
+    "move_roots": {"place", "ended", "own", "path", "parts", "part", "roots", "before"},
+    "join_travel": {"travel", "parts", "part", "total"},
     "dual_quaternions": {"matrices", "pivots", "used", "dual", "stretch", "kinds", "scratch"},
     "skin": {
         "work.matrices", "work.stretch", "work.dual", "work.morph_weights", "work.out_p", "work.out_n", "work.out_t",
@@ -298,6 +305,8 @@ def _constants() -> Iterator[str]:
         "OVERRIDE_HEAD": OVERRIDE_HEAD,
         "OVERRIDE_JOINT": OVERRIDE_JOINT,
         "GROUND_LEAF": LEAF,
+        "PATH": PATH,
+        "MOST_PARTS": MOST_PARTS,
     }
     for name, value in whole.items():
         yield f"#define MRW_{name} {value}"

@@ -27,6 +27,8 @@ MARGIN = 1.12
 """How much more than the thing itself is seen."""
 STEPS = 24
 """Places on its way round that a camera is tried at."""
+SLOPES = (1.0, 0.6, 0.25)
+"""Parts of a picture's half width and height: points at the edge of what is seen lie in one of these."""
 LEAST = 1e-9
 """Metres: what is smaller is a point, and is seen from a metre away."""
 
@@ -105,7 +107,7 @@ def direction_of(camera: str | Sequence[float] | Direction) -> Direction:
 def aim(direction: Direction, target: Array, distance: float, radius: float, size: tuple[int, int]) -> Camera:
     """The camera that looks at `target` from a direction and `distance`; it sees what is around it up to `radius`, and the
     ground far behind."""
-    near = max(distance - 1.5 * radius, distance / 100)
+    near = distance / 200  # the ground before a crowd is seen too
     width, height = size
     return Camera.perspective(
         target + distance * direction.back,
@@ -154,8 +156,9 @@ def edges(camera: str | Sequence[float] | Direction | Camera, size: tuple[int, i
     found = []
     for k in range(STEPS if direction.turns else 1):
         right, above, back = _axes(direction.turned(math.tau * k / STEPS))
-        found += [side * right + across * back for side in (1, -1)]
-        found += [side * above + up * back for side in (1, -1)]
+        for part in SLOPES:
+            found += [side * right + part * across * back for side in (1, -1)]
+            found += [side * above + part * up * back for side in (1, -1)]
     return np.array(found)
 
 
@@ -171,14 +174,26 @@ def fit(points: Array, direction: Direction, size: tuple[int, int]) -> Camera:
         return aim(direction, middle, 1.0, 0.5, size)
     axes = _axes(direction)
     x, y, z = axes @ (points - middle).T / radius
-    place = []
     distance = 0.0
     for along, slope in zip((x, y), _slopes(size, direction.zoom)):
         high, low = float((along + slope * z).max()), float((slope * z - along).max())
         distance = max(distance, (high + low) / (2 * slope))
-        place.append((high - low) / 2)
+    place = [_centred(along, distance - z) for along in (x, y)]
     target = middle + radius * (place[0] * axes[0] + place[1] * axes[1])
     return aim(direction, target, radius * distance, radius, size)
+
+
+def _centred(along: Array, depth: Array) -> float:
+    """Where a camera has to look so that what is `along` to its side, `depth` before it, has as much room on both sides."""
+    low, high = float(along.min()), float(along.max())
+    for _ in range(40):
+        middle = (low + high) / 2
+        seen = (along - middle) / depth
+        if seen.max() > -seen.min():
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
 
 
 def fit_orbit(points: Array, direction: Direction, size: tuple[int, int]) -> tuple[Array, float, float]:

@@ -16,7 +16,7 @@ Array = NDArray[Any]
 
 
 class Surroundings(NamedTuple):
-    """Linear colours. `kind`: 0 transparent, 1 a gradient from top to bottom, 2 a sky."""
+    """Linear colours. `kind`: 0 transparent, 1 a gradient from top to bottom, 2 a sky, 3 the environment."""
 
     kind: int
     top: Array
@@ -53,6 +53,8 @@ def surroundings(environment: Environment) -> Surroundings:
         return light
     if kind == "transparent":
         return light._replace(kind=0, floor_cover=0.0, line_cover=0.0)
+    if kind == "environment":
+        return light._replace(kind=3, floor_cover=0.0, line_cover=0.0)
     if kind == "sky":
         return light._replace(kind=2, top=_hex("#4f86c6"), bottom=_hex("#d9e6f2"))
     color = linear(np.asarray(kind, np.float64))

@@ -11,11 +11,13 @@ import numpy as np
 from marrow.errors import ValidationError
 from marrow.model import _validate
 from marrow.model._asset import Replaceable
+from marrow.scene.css_colors import css_color
+from marrow.scene.environment_maps import EnvironmentMap, environment_map
 
 __all__ = ["SUN", "DirectionalLight", "Environment", "Light", "PointLight", "SpotLight"]
 
 Vector = tuple[float, float, float]
-BACKGROUNDS = ("studio", "dark", "sky", "transparent")
+BACKGROUNDS = ("studio", "dark", "sky", "transparent", "environment")
 
 
 def vector(who: str, field: str, value: Any, *, low: float = -math.inf) -> Vector:
@@ -119,11 +121,18 @@ def _check_lamp(light: PointLight | SpotLight, who: str) -> None:
 @dataclass(frozen=True)
 class Environment(Replaceable):
     """What surrounds a scene. `background` is `studio` (a light backdrop), `dark`, `sky`, `transparent`, or a colour:
-    `(r, g, b)` as on a screen, 0 to 1, or `"#aabbcc"`. `ambient` multiplies the light from all sides, `exposure` all."""
+    `(r, g, b)` as on a screen, 0 to 1, or as in CSS (`"white"`, `"#aabbcc"`, `"rgb(30 40 50)"`). `ambient`
+    multiplies the light from all sides, `exposure` all.
+
+    `light` is where that light comes from: `studio`, `softboxes`, `outdoors`, a file (`.hdr`, `.exr`, any equirectangular
+    picture) or an `EnvironmentMap`; `rotation` turns it about the vertical, in radians; `background="environment"` shows
+    it."""
 
     background: str | Vector = "studio"
     ambient: float = 1.0
     exposure: float = 1.0
+    light: Any = "studio"
+    rotation: float = 0.0
 
     def __post_init__(self) -> None:
         who = "Environment"
@@ -132,23 +141,33 @@ class Environment(Replaceable):
             background=background(self.background),
             ambient=_validate.number(who, "ambient", self.ambient, low=0),
             exposure=_validate.number(who, "exposure", self.exposure, low=0),
+            light="studio"
+            if isinstance(self.light, str) and self.light == "studio"
+            else environment_map(self.light),
+            rotation=_validate.angle("Environment.rotation", self.rotation, -math.tau, math.tau),
         )
+        if self.background == "environment" and self.map is None:
+            raise ValidationError(
+                "Environment.background: 'environment' shows the light around, and that of the studio is a formula: name "
+                "another one, as in light='outdoors' or light='room.hdr'"
+            )
+
+    @property
+    def map(self) -> EnvironmentMap | None:
+        """The picture that the light comes from; None for the studio's, which is a formula."""
+        return self.light if isinstance(self.light, EnvironmentMap) else None
 
 
-def background(value: Any) -> Literal["studio", "dark", "sky", "transparent"] | Vector:
+def background(value: Any) -> Literal["studio", "dark", "sky", "transparent", "environment"] | Vector:
     """A background by name, or a colour as on a screen."""
     if isinstance(value, str):
         if value in BACKGROUNDS:
             return value  # type: ignore[return-value]
-        digits = value.removeprefix("#")
-        try:
-            if value.startswith("#") and len(digits) in (3, 6):
-                wide = digits if len(digits) == 6 else "".join(2 * d for d in digits)
-                r, g, b = (int(wide[i : i + 2], 16) / 255 for i in (0, 2, 4))
-                return r, g, b
-        except ValueError:
-            pass
+        found = css_color(value)
+        if found is not None:
+            return found
         raise ValidationError(
-            f"Environment.background: expected {', '.join(BACKGROUNDS)}, a colour (r, g, b) or '#rrggbb', got {value!r}"
+            f"Environment.background: expected {', '.join(BACKGROUNDS)}, a colour (r, g, b) or one as in CSS ('white', "
+            f"'#rrggbb', 'rgb(30 40 50)'), got {value!r}"
         )
     return vector("Environment", "background", value, low=0)

@@ -353,14 +353,13 @@ def reordered(mesh: Mesh) -> Mesh:
         return None if values is None else values[order]
 
     targets = tuple(
-        MorphTarget(
-            t.name,
-            t.channel,
-            t.positions if t.vertices is not None else t.positions[order],
-            t.normals if t.vertices is not None else moved(t.normals),
-            t.tangents if t.vertices is not None else moved(t.tangents),
-            None if t.vertices is None else place[t.vertices],
-            t.full_weight,
+        t.replace(vertices=place[t.vertices])
+        if t.vertices is not None
+        else t.replace(
+            positions=t.positions[order],
+            normals=moved(t.normals),
+            tangents=moved(t.tangents),
+            attributes={name: moved(values) for name, values in t.attributes.items()},
         )
         for t in mesh.morph_targets
     )
@@ -375,4 +374,5 @@ def reordered(mesh: Mesh) -> Mesh:
         weights=mesh.weights[order],
         dual_quaternion_weights=moved(mesh.dual_quaternion_weights),
         morph_targets=targets,
+        attributes={name: moved(values) for name, values in mesh.attributes.items()},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -73,15 +74,14 @@ class Api:
         return Pieces(asset.blob, media_type="application/octet-stream")
 
     async def _image(self, request: Request) -> Response:
-        from marrow.studio.assets import IMAGE_TYPES
-
         images = self._actor(request.path_params["slot"]).character.images
         number = request.path_params["number"]
         if number >= len(images):
             raise HTTPException(404, f"there is no image {number}")
-        image = images[number]
-        kind = image.media_type if image.media_type in IMAGE_TYPES else "application/octet-stream"
-        return Pieces(image.data, media_type=kind)
+        kind, data = await self._work(
+            request, lambda: _shown_image(images[number].data, images[number].media_type)
+        )
+        return Pieces(data, media_type=kind)
 
     # -- clips -----------------------------------------------------------------------------------------------
     def _clip(self, request: Request) -> tuple[StudioActor, str]:
@@ -201,6 +201,20 @@ class Api:
 
         async with self._turn(request):
             return PlainTextResponse(python_code(self.studio.session))
+
+
+@functools.lru_cache(maxsize=16)
+def _shown_image(data: bytes, said: str) -> tuple[str, bytes]:
+    """An image that browsers show; as it is where it cannot be made one."""
+    from marrow.io.images import BROWSER_TYPES, Undecodable, for_browsers
+
+    if said in BROWSER_TYPES:
+        return said, data
+    try:
+        kind, made = for_browsers(data, said)
+    except Undecodable:
+        return "application/octet-stream", data
+    return kind if kind in BROWSER_TYPES else "application/octet-stream", made
 
 
 def _json(value: Any, status: int = 200) -> Response:

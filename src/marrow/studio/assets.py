@@ -3,7 +3,7 @@ card."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.io.images import why_not_shown
 from marrow.model import Character, Clip, Material, Mesh, Skeleton, Socket
 from marrow.model.constraints import Constraint
 from marrow.model.material import Texture
@@ -18,6 +19,7 @@ from marrow.model.morph import target_weights
 from marrow.motion.helper_joints import helper_joints
 from marrow.scene.orientation import facing
 from marrow.scene.views import KINDS
+from marrow.scene.winding import mirrored_meshes
 from marrow.skinning.deform import bind_positions
 from marrow.studio import description as d
 from marrow.studio.effectors import handles_of
@@ -29,7 +31,6 @@ __all__ = ["DescribedCharacter", "clip_infos", "describe", "described_again", "f
 
 Array = NDArray[Any]
 ALIGNMENT = 16
-IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/avif", "image/gif", "image/bmp")
 
 
 class DescribedCharacter(msgspec.Struct, frozen=True):
@@ -80,14 +81,16 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Desc
     }
     meshes, weight = [], 0
     known: dict[tuple[str, str], int] = {}
-    for mesh, slots in zip(character.meshes, palette.mesh_slots):
+    for mesh, slots, mirrored in zip(character.meshes, palette.mesh_slots, mirrored_meshes(character)):
         weights = range(weight, weight + len(mesh.morph_targets))
         known.update(((mesh.name, t.name), w) for t, w in zip(mesh.morph_targets, weights))
-        meshes.append(_mesh(mesh, slots, len(palette), list(weights), blob))
+        meshes.append(_mesh(mesh, slots, mirrored, len(palette), list(weights), blob))
         weight += len(mesh.morph_targets)
     drawn = LevelPlan(character).sent
     levels = [_level(level, sent, known, blob) for level, sent in zip(character.levels[1:], drawn[1:])]
     rest = skeleton.rest
+    reasons = (why_not_shown(image.data, image.media_type) for image in character.images)
+    unshown = {k for k, reason in enumerate(reasons) if reason}
     box = rest_box_shown(character)
     low, high = (np.zeros(3), np.zeros(3)) if box is None else box
     info = d.CharacterInfo(
@@ -106,7 +109,7 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Desc
         ],
         sockets=[_socket(s) for s in skeleton.sockets],
         morphs=list(skeleton.morph_names),
-        materials=[_material(m) for m in character.materials],
+        materials=[_material(m, unshown) for m in character.materials],
         images=len(character.images),
         meshes=meshes,
         clips=clip_infos(character),
@@ -148,9 +151,9 @@ def described_again(
 def _level(level: Character, sent: SentLevel, known: dict[tuple[str, str], int], blob: _Blob) -> d.LevelInfo:
     """A level of detail. Its meshes use entries of the character's palette and the character's morph weights."""
     meshes = []
-    for mesh, slots in zip(level.meshes, level.palette.mesh_slots):
+    for mesh, slots, mirrored in zip(level.meshes, level.palette.mesh_slots, mirrored_meshes(level)):
         weights = [known.get((mesh.name, t.name), -1) for t in mesh.morph_targets]
-        meshes.append(_mesh(mesh, slots, sent.entries, weights, blob))
+        meshes.append(_mesh(mesh, slots, mirrored, sent.entries, weights, blob))
     lod = level.lod
     return d.LevelInfo(
         meshes=meshes,
@@ -165,12 +168,15 @@ def _level(level: Character, sent: SentLevel, known: dict[tuple[str, str], int],
     )
 
 
-def _mesh(mesh: Mesh, slots: Array, palette: int, weights_at: list[int], blob: _Blob) -> d.MeshInfo:
+def _mesh(
+    mesh: Mesh, slots: Array, mirrored: bool, palette: int, weights_at: list[int], blob: _Blob
+) -> d.MeshInfo:
     followed = (id(mesh.joints), id(mesh.weights), slots.tobytes())  # the character holds them meanwhile
     joints, weights = blob.once(followed, lambda: influences(mesh, slots))
     buffers = {
         "positions": blob.add(mesh.positions, "float32"),
-        "triangles": blob.add(mesh.triangles, "uint32"),
+        # three.js has one front for all triangles: those of mirrored meshes are handed over the other way round.
+        "triangles": blob.add(mesh.triangles[:, ::-1] if mirrored else mesh.triangles, "uint32"),
         "joints": blob.add(joints, "uint16" if palette <= 0x10000 else "uint32"),
         "weights": blob.add(weights, "float32"),
     }
@@ -300,11 +306,12 @@ def _socket(socket: Socket) -> d.SocketInfo:
     )
 
 
-def _material(material: Material) -> d.MaterialInfo:
+def _material(material: Material, unshown: Container[int]) -> d.MaterialInfo:
+    """A material, without textures of images that no page can show."""
     values: dict[str, Any] = {name: getattr(material, name) for name in d.MaterialInfo.__struct_fields__}
     for name, value in values.items():
         if isinstance(value, Texture):
-            values[name] = _texture(value)
+            values[name] = None if value.image in unshown else _texture(value)
     return d.MaterialInfo(**values)
 
 

@@ -56,15 +56,18 @@ def carry(blended: Tensor, points: Tensor) -> Tensor:
 
 
 def cofactor(m: Tensor) -> Tensor:
-    """`det(M) * inverse(M).T` of `(..., 3, 3)`: it carries normals and keeps them on the side of the winding."""
+    """`det(M) * inverse(M).T` of `(..., 3, 3)`: it carries normals to the side of the winding."""
     a, b, c = m[..., 0, :], m[..., 1, :], m[..., 2, :]
     cross = torch.linalg.cross
     return torch.stack([cross(b, c), cross(c, a), cross(a, b)], -2)
 
 
 def carry_normals(blended: Tensor, normals: Tensor) -> Tensor:
-    """Normals through the cofactor of each matrix, at unit length; zero stays zero."""
-    n = (cofactor(blended[..., :3]) * normals[..., None, :]).sum(-1)
+    """Normals through the cofactor of each matrix, turned round where it mirrors, at unit length; zero stays zero."""
+    cof = cofactor(blended[..., :3])
+    mirrored = (blended[..., 0, :3] * cof[..., 0, :]).sum(-1, keepdim=True) < 0
+    n = (cof * normals[..., None, :]).sum(-1)
+    n = torch.where(mirrored, -n, n)
     squared = (n * n).sum(-1, keepdim=True)
     none = squared == 0
     return torch.where(

@@ -45,7 +45,7 @@ def open_window(
             raise UnknownNameError("clip", clip, sorted(known))
     viewer = Viewer(scene, clip=clip, graph_actor=moved)
     options["view"] = options.get("view") or viewer.plain
-    made = window(scene, title=_title(scene), controls="none", **options)
+    made = window(scene, title=_title(scene), controls="none", escape=False, **options)
     _attach(made, viewer, framed=options.get("camera") is None)
     return made, viewer
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from marrow.rendering.canvas import Canvas
+from marrow.rendering.canvas import Canvas, wrapped
 from marrow.rendering.text import text_size
 
 __all__ = ["ACCENT", "DIM", "EDGE", "PAD", "ROW", "SHADE", "WHITE", "TextOverlay"]
@@ -47,6 +47,11 @@ class TextOverlay:
             half = (few + many) // 2
             few, many = (half, many) if self.width(text[:half] + "...", scale) <= width else (few, half)
         return text[:few] + "..."
+
+    def wrapped(self, text: str, width: float, scale: float = 1.0) -> list[str]:
+        """The text in lines that are no wider than that; words that are wider by themselves are cut off."""
+        lines = wrapped(text, width * self._ratio, self._letters(scale))
+        return [self.fitted(line, width, scale) for line in lines]
 
     def text(self, x: float, y: float, text: str, color: ArrayLike = WHITE, *, scale: float = 1.0) -> None:
         """A line of text whose upper left corner is at `(x, y)`."""

@@ -75,6 +75,7 @@ class Viewer:
         """The parameters of the graph that moves the first character, while it does."""
         self._clip_actor, self._graph_actor = None, None
         self.help, self.words = False, True
+        self._help_page, self._help_pages = 0, 1
         skin = not scene.actors or any(actor.character.vertex_count for actor in scene)
         self.plain: str | None = None if skin else "skeleton:plain"
         """The view that shows it as it is: where there is no skin, the bones."""
@@ -112,7 +113,7 @@ class Viewer:
             if frame.pressed(key):
                 act()
         if "?" in frame.typed and not frame.pressed("h"):
-            self.help = not self.help
+            self._toggle_help()
         if not self.graph_runs or self.steering is None:
             frames = 10 if frame.down("shift") else 1
             for key, by in (("left", -frames), ("right", frames)):
@@ -146,7 +147,7 @@ class Viewer:
             "c": self._toggle_follow,
             "t": self._toggle_words,
             "h": self._toggle_help,
-            "escape": self._toggle_help if self.help else frame.close,
+            "escape": self._close_help if self.help else frame.close,
         }
         for key, view in VIEWS.items():
             actions[key] = lambda view=view: self._set_view(window, view)  # type: ignore[misc]
@@ -223,7 +224,14 @@ class Viewer:
         self.words = not self.words
 
     def _toggle_help(self) -> None:
-        self.help = not self.help
+        """Shows the card, its next page where the window is too small for all of it, or takes it away."""
+        if self.help and self._help_page + 1 < self._help_pages:
+            self._help_page += 1
+            return
+        self.help, self._help_page = not self.help, 0
+
+    def _close_help(self) -> None:
+        self.help, self._help_page = False, 0
 
     def _toggle_graph(self) -> None:
         if self._graph_actor is None or self._clip_actor is None:
@@ -357,16 +365,32 @@ class Viewer:
         tall, wide = ROW * len(HELP) + 2 * EDGE, 560.0
         scale = max(min(1.0, width / wide, height / tall), SMALLEST)
         row, edge = ROW * scale, EDGE * scale
-        rows, most = list(HELP), max(1, int((height - 2 * edge) // row))
+        wide = min(wide * scale, width)
+        room = wide - 2 * edge - KEYS * scale
+        rows = [
+            ("" if k else keys, line)
+            for keys, meaning in HELP
+            for k, line in enumerate(overlay.wrapped(meaning, room, scale))
+        ]
+        most = max(2, int((height - 2 * edge) // row))
         if len(rows) > most:
-            rows[most - 1 :] = [("...", "more in a larger window")]
-        wide, tall = min(wide * scale, width), row * len(rows) + 2 * edge
+            per_page = most - 1
+            self._help_pages = -(-len(rows) // per_page)
+            at = min(self._help_page, self._help_pages - 1)
+            rows = rows[at * per_page : (at + 1) * per_page]
+            rows.append(
+                (
+                    "H",
+                    f"page {at + 1} of {self._help_pages}" + (", more" if at + 1 < self._help_pages else ""),
+                )
+            )
+        else:
+            self._help_pages = 1
+        tall = row * len(rows) + 2 * edge
         x, y = (width - wide) / 2, max((height - tall) / 2, 0.0)
         overlay.rectangle(x, y, wide, tall, color=(0.05, 0.06, 0.08, 0.9))
-        room = wide - 2 * edge - KEYS * scale
-        for i, (keys, meaning) in enumerate(rows):
+        for i, (keys, words) in enumerate(rows):
             overlay.text(x + edge, y + edge + row * i, keys, color=ACCENT, scale=scale)
-            words = overlay.fitted(meaning, room, scale)
             overlay.text(x + edge + KEYS * scale, y + edge + row * i, words, color=WHITE, scale=scale)
 
 

@@ -73,6 +73,7 @@ def window(
     show_time: bool = True,
     capture: bool = False,
     fullscreen: bool = False,
+    escape: bool = True,
     renderer: Renderer | None = None,
     **options: Any,
 ) -> Window:
@@ -90,6 +91,7 @@ def window(
     - `show_time`: writes the time a frame takes into the corner.
     - `capture`: the mouse belongs to the window: it is not seen, and turns the camera without a button. `fullscreen`: the
       window is the screen. Both may be changed: `frame.window.capture = False`.
+    - `escape`: Esc closes the window; False leaves that key to the program.
 
     The window closes when the loop ends, however it ends. In a notebook write `async for`.
 
@@ -108,6 +110,7 @@ def window(
     capture, fullscreen = (
         _validate.flag("window", n, v) for n, v in (("capture", capture), ("fullscreen", fullscreen))
     )
+    escape = _validate.flag("window", "escape", escape)
     _validate.name("window", "title", title)
     if renderer is not None:
         from marrow.rendering.renderer import Renderer as Kind
@@ -139,6 +142,7 @@ def window(
             frames=frames,
             lazy=offscreen,
             show_time=show_time and not offscreen,
+            escape=escape,
             renderer=renderer,
             **options,
         )
@@ -172,6 +176,7 @@ class Window:
         frames: int | None = None,
         lazy: bool = False,
         show_time: bool = True,
+        escape: bool = False,
         renderer: Renderer | None = None,
         **options: Any,
     ) -> None:
@@ -179,7 +184,7 @@ class Window:
         self.display, self.controls = display, controls
         self.meter = FrameTimes()
         """How long frames take."""
-        self.show_time = show_time
+        self.show_time, self.escape = show_time, escape
         self.player: PlayerControls | None = None
         """What steers the `Controller` that is shown, where there is one."""
         self.painters: list[Callable[[TextOverlay], None]] = []
@@ -340,6 +345,8 @@ class Window:
         self._time += dt
         self.meter.frame(now)
         inputs = self.display.inputs.take()
+        if self.escape and inputs.pressed("escape"):
+            return None
         self._lines.clear()
         height = self.size[1] / self.display.ratio
         if self.player is not None:

@@ -3289,6 +3289,7 @@ fn run_chain(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
   let near = numbers[1];
   let fabrik = numbers[2] != 0.0;
   let tip = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + count - 1 + 10];
+  var inward = !fabrik;
   for (var t1 = 0; t1 < count; t1++) {
     i = t1;
     j = program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + first + i + 10];
@@ -3298,6 +3299,7 @@ fn run_chain(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
     scratch[room + batch.matrices + 16 * batch.row + 16 * j + 1] = f32(t_1.y);
     scratch[room + batch.matrices + 16 * batch.row + 16 * j + 2] = f32(t_1.z);
     scratch[room + batch.matrices + 16 * batch.row + 16 * j + 3] = f32(t_1.w);
+    inward = inward || real(bitcast<f32>(program[batch.floats + c_2 + program[batch.ints + c_1 + 1] * 10 + program[batch.ints + c_1 + 1] * 24 + first + i])) != 0.0;
   }
   for (var n_ = 0; n_ < rounds; n_++) {
     if (!(length_of(minus(place_of(tip), goal)) > near)) {
@@ -3336,7 +3338,8 @@ fn run_chain(n: i32, top: i32, c_1: i32, c_2: i32, k: i32, weight: real) {
         refresh_joint(top, j, p);
       }
       work_out(top, c_1, c_2, first, 0, count, above);
-    } else {
+    }
+    if (inward) {
       for (var b = 0; b < count - 1; b++) {
         i = count - 2 - b;
         s = first + i;

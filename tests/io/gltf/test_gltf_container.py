@@ -99,7 +99,6 @@ def test_used_extension_that_is_unknown_is_reported():
 @pytest.mark.parametrize(
     "name",
     [
-        "KHR_lights_punctual",
         "KHR_materials_transmission",
         "KHR_materials_clearcoat",
         "KHR_materials_sheen",

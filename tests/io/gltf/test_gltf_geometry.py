@@ -137,12 +137,6 @@ def test_colour_without_alpha_gets_it():
     assert mesh.colors.tolist() == [[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]]
 
 
-def test_attributes_nobody_keeps_are_reported():
-    report = str(one_triangle(_HEAT=[[1], [2], [3]], TEXCOORD_3=np.zeros((3, 2))).load().report)
-    assert "_HEAT" in report
-    assert "TEXCOORD_3" in report
-
-
 def test_skinned_mesh_ignores_its_node_and_bends():
     character = skinned_bar().load()
     mesh = character.meshes[0]

@@ -3,8 +3,8 @@
  * textures, which all that is drawn afterwards reads: colour, shadow, wireframe, normals.
  *
  * It computes what `mw.skin` does: morph targets first, then a linear blend of matrices, or a blend of dual quaternions with
- * scale and shear blended linearly and applied first, or a mix of both; normals go through the cofactor of the matrix. Last
- * comes the place where the instance stands. Tables are float textures 1024 texels wide, read by number.
+ * scale and shear blended linearly and applied first, or a mix of both; normals go through the cofactor of the matrix, turned
+ * round where it mirrors: what was outside stays outside. Last comes the place where the instance stands. Tables are float textures 1024 texels wide, read by number.
  */
 import {
   BufferAttribute, BufferGeometry, Camera, FloatType, GLSL3, HalfFloatType, type IUniform, Mesh, NearestFilter, NoBlending,
@@ -106,14 +106,17 @@ void mwDualQuaternion(int vertex, int base, out vec4 r0, out vec4 r1, out vec4 r
 
 vec3 mwUnit(vec3 v) { float size = length(v); return size > 0.0 ? v / size : v; }
 
-void mwCarry(vec4 r0, vec4 r1, vec4 r2, inout vec3 p, inout vec3 n, inout vec3 t) {
+// Returns -1 where the surface is mirrored.
+float mwCarry(vec4 r0, vec4 r1, vec4 r2, inout vec3 p, inout vec3 n, inout vec3 t) {
   vec4 q = vec4(p, 1.0);
   p = vec3(dot(r0, q), dot(r1, q), dot(r2, q));
-  n = mwUnit(vec3(dot(cross(r1.xyz, r2.xyz), n), dot(cross(r2.xyz, r0.xyz), n), dot(cross(r0.xyz, r1.xyz), n)));
+  float side = dot(r0.xyz, cross(r1.xyz, r2.xyz)) < 0.0 ? -1.0 : 1.0;
+  n = side * mwUnit(vec3(dot(cross(r1.xyz, r2.xyz), n), dot(cross(r2.xyz, r0.xyz), n), dot(cross(r0.xyz, r1.xyz), n)));
   #ifdef MW_TANGENTS
   t = vec3(dot(r0.xyz, t), dot(r1.xyz, t), dot(r2.xyz, t));
   t = mwUnit(t - n * dot(n, t));
   #endif
+  return side;
 }
 
 void main() {
@@ -139,7 +142,7 @@ void main() {
   vec3 position = p, normal = n, tangent = t;
   if (mwMethod == 1) mwDualQuaternion(vertex, base, r0, r1, r2);
   else mwLinear(vertex, base, r0, r1, r2);
-  mwCarry(r0, r1, r2, position, normal, tangent);
+  float side = mwCarry(r0, r1, r2, position, normal, tangent);
   if (mwMethod == 2) {
     mwDualQuaternion(vertex, base, r0, r1, r2);
     mwCarry(r0, r1, r2, p, n, t);
@@ -150,11 +153,11 @@ void main() {
   r0 = mwAt(mwPlacements, 3 * instance);
   r1 = mwAt(mwPlacements, 3 * instance + 1);
   r2 = mwAt(mwPlacements, 3 * instance + 2);
-  mwCarry(r0, r1, r2, position, normal, tangent);
+  side *= mwCarry(r0, r1, r2, position, normal, tangent);
   mwPosition = vec4(position, 1.0);
   mwNormal = vec4(normal, 0.0);
   #ifdef MW_TANGENTS
-  mwTangent = vec4(tangent, 0.0);
+  mwTangent = vec4(tangent, side);
   #endif
 }`;
 

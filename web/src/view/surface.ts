@@ -7,10 +7,11 @@ import { SKINNED_WIDTH, type SkinnedUniforms } from "./skinning";
 const READ = /* glsl */ `
 uniform highp sampler2D mwPositions, mwNormals, mwTangents;
 uniform int mwVertexCount;
-vec3 mwRead(highp sampler2D skinned) {
+vec4 mwReadWhole(highp sampler2D skinned) {
   int at = gl_InstanceID * mwVertexCount + gl_VertexID;
-  return texelFetch(skinned, ivec2(at & ${SKINNED_WIDTH - 1}, at / ${SKINNED_WIDTH}), 0).xyz;
+  return texelFetch(skinned, ivec2(at & ${SKINNED_WIDTH - 1}, at / ${SKINNED_WIDTH}), 0);
 }
+vec3 mwRead(highp sampler2D skinned) { return mwReadWhole(skinned).xyz; }
 `;
 
 const NORMAL_CHUNK = /* glsl */ `
@@ -24,10 +25,19 @@ const POSITION_CHUNK = /* glsl */ `
   vec3 transformed = mwRead(mwPositions);
 `;
 
+/** Where a surface is mirrored its normals stay outside, and the other tangent turns. */
+const BITANGENT_CHUNK = /* glsl */ `
+  #include <normal_vertex>
+  #if defined(USE_TANGENT) && !defined(FLAT_SHADED)
+    vBitangent *= mwReadWhole(mwTangents).w;
+  #endif
+`;
+
 function readSkinned(shader: WebGLProgramParametersWithUniforms): void {
   shader.vertexShader = shader.vertexShader
     .replace("#include <common>", `#include <common>\n${READ}`)
     .replace("#include <beginnormal_vertex>", NORMAL_CHUNK)
+    .replace("#include <normal_vertex>", BITANGENT_CHUNK)
     .replace("#include <begin_vertex>", POSITION_CHUNK);
 }
 

@@ -450,6 +450,7 @@ class Animator:
         if not runtime.has_graph and control.compiled is not copied.control.compiled:
             play_with(copied, control.compiled)
         carry_tuning(copied, runtime.tuned, control.winds)
+        copied.control.exact_springs = control.exact_springs
         copied.control.restore(control.snapshot())
         copied.changed()
         return twin

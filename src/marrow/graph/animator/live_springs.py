@@ -208,6 +208,20 @@ class LiveSprings(Mapping[str, LiveChain]):
         control.winds = {plan.wind: found for plan in control.compiled.springs.values()}
         self._runtime.changed()
 
+    @property
+    def exact(self) -> bool:
+        """Whether updates are made in parts that end where springs step (60 times a second), so that they swing in the same
+        way at every frame rate. A part takes what an update takes without matrices. False: poses of steps are guessed from
+        those of the last updates."""
+        return self._runtime.control.exact_springs
+
+    @exact.setter
+    @exclusive()
+    def exact(self, exact: bool) -> None:
+        if not isinstance(exact, (bool, np.bool_)):
+            raise ValidationError(f"springs.exact: expected True or False, got {exact!r}")
+        self._runtime.control.exact_springs = bool(exact)
+
     def settings(self) -> dict[str, dict[str, float]]:
         """The settings of all chains, as plain numbers."""
         return {name: {s: chain._read(s) for s in RANGES} for name, chain in self._chains().items()}

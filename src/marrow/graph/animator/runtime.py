@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.animator.quick_step import QuickStep
 from marrow.graph.animator.thread_guard import is_inside, take_token, takes_token
+from marrow.graph.between_updates import run_parts
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.control import GraphControl
 from marrow.graph.evaluator import Evaluator
@@ -197,6 +198,8 @@ class AnimatorRuntime:
         if "prepared" in self.outputs:
             return
         self.outputs["prepared"] = True
+        if self.control.waiting:
+            run_parts(self)
         self.control.refresh()
         programs = self.control.programs
         for r in range(len(programs) - 1):
@@ -249,6 +252,7 @@ class AnimatorRuntime:
             here, there, size = compiled.saved[name], old.compiled.saved[name], control.pose_size
             control.memory[:, here : here + size] = old.memory[:, there : there + size]
         control.set_interval(old.state.instances["wanted"])
+        control.exact_springs = old.exact_springs
         self.functions, self.control, self.levels, self.quick = bound_functions, control, None, None
         self.procedurals, self.tuned = None, {}
         self.sources = bound_to

@@ -72,8 +72,8 @@ class Springs(Node, frozen=True):
     A chain is a joint by name, which swings with all below it, or a `SpringChain`. `stiffness`, `drag`, `gravity`,
     `radius` and `limit` hold for chains that say nothing else. `wind` is a velocity in metres a second, of the world,
     added to gravity: three numbers or a vector parameter. Joints swing from their rest pose: clips do not turn them.
-    The same motion swings them in the same way at any frame rate; instances that are put somewhere else, or whose level
-    of detail comes back, do not start swinging by that. `weight` mixes."""
+    The same motion swings them in the same way at any frame rate (`animator.springs.exact`); instances that are put
+    somewhere else, or whose level of detail comes back, do not start swinging by that. `weight` mixes."""
 
     source: AnyNode
     chains: tuple[str | SpringChain, ...] | None = None

@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from marrow.errors import FormatError, ResourceLimitError
+from marrow.report import ReportBuilder
 
 __all__ = ["MAX_JOINTS", "BvhJoint", "parse_hierarchy"]
 
 MAX_JOINTS = 65_535
 _MAX_CHANNELS = 32
-_KINDS = ("position", "rotation", "scale")
+_KINDS = {
+    "position": "position", "pos": "position", "translation": "position", "trans": "position",
+    "rotation": "rotation", "rot": "rotation", "scale": "scale", "scaling": "scale",
+}  # fmt: skip
+"""What follows the axis in the name of a channel."""
 Channel = tuple[str, int]
 """What a channel moves, and about or along which axis: `("rotation", 2)` for Zrotation."""
 
@@ -32,7 +37,10 @@ class _Words:
     """The words of the hierarchy, one after the other, with the place to name in an error."""
 
     def __init__(self, text: str, path: Path) -> None:
-        # Braces are words of their own, wherever a writer put them.
+        # Braces are words of their own, wherever a writer put them; lines that begin with # or // are remarks.
+        lines = text.splitlines()
+        if any(line.lstrip().startswith(("#", "//")) for line in lines):
+            text = "\n".join(line for line in lines if not line.lstrip().startswith(("#", "//")))
         self._words = text.replace("{", " { ").replace("}", " } ").split()
         self._next = 0
         self.path = path
@@ -74,8 +82,9 @@ class _Words:
         return int(word)
 
 
-def parse_hierarchy(text: str, path: Path) -> list[BvhJoint]:
-    """The joints in file order, parents before children; End Sites are joints called `<parent>_end`."""
+def parse_hierarchy(text: str, path: Path, report: ReportBuilder, *, goes_on: bool) -> list[BvhJoint]:
+    """The joints in file order, parents before children; End Sites are joints called `<parent>_end`. `goes_on`: whether the
+    motion follows, so that braces which are missing at the end are no sign of a file that was cut off."""
     words = _Words(text, path)
     if words.take("HIERARCHY").upper() != "HIERARCHY":
         raise FormatError("does not begin with HIERARCHY: this is not a BVH file", path=path)
@@ -87,13 +96,19 @@ def parse_hierarchy(text: str, path: Path) -> list[BvhJoint]:
         key = word.upper()
         if key == "}" and open_joints:
             open_joints.pop()
+        elif key == "}" and joints:
+            report.add("repaired", "HIERARCHY", "has a '}' too many")
         elif key == "OFFSET" and open_joints:
             where = f"OFFSET of {place!r}"
             joints[open_joints[-1]].offset = (words.number(where), words.number(where), words.number(where))
         elif key == "CHANNELS" and open_joints:
             joints[open_joints[-1]].channels = _channels(words, place)
-        elif key in ("ROOT", "JOINT") or key == "END":
-            if (key == "ROOT") is bool(open_joints):
+        elif key in ("ROOT", "JOINT", "END", "ENDSITE"):
+            if key == "JOINT" and not open_joints:
+                report.add(
+                    "repaired", "HIERARCHY", "a JOINT stands outside of every ROOT; it was taken as one"
+                )
+            elif (key == "ROOT") is bool(open_joints):
                 raise FormatError(
                     f"{word} is not allowed {'inside a joint' if open_joints else 'outside a ROOT'}",
                     path=path,
@@ -107,12 +122,14 @@ def parse_hierarchy(text: str, path: Path) -> list[BvhJoint]:
             raise FormatError(
                 f"found {word[:40]!r} where a joint, OFFSET, CHANNELS or '}}' belongs", path=path, place=place
             )
-    if open_joints:
+    if open_joints and not goes_on:
         raise FormatError(
             "the file ends in the middle of the hierarchy",
             path=path,
             place=repr(joints[open_joints[-1]].name),
         )
+    if open_joints:
+        report.add("repaired", "HIERARCHY", f"{len(open_joints)} '}}' are missing at its end")
     if not joints:
         raise FormatError("has no ROOT", path=path)
     return joints
@@ -121,7 +138,7 @@ def parse_hierarchy(text: str, path: Path) -> list[BvhJoint]:
 def _joint(words: _Words, key: str, joints: list[BvhJoint], parent: int) -> BvhJoint:
     where = f"joint {len(joints)}"
     name = words.name(where)
-    if key != "END":
+    if not key.startswith("END"):
         return BvhJoint(name or f"joint_{len(joints)}", parent)
     above = joints[parent]
     above.end_sites += 1
@@ -137,8 +154,8 @@ def _channels(words: _Words, place: str) -> list[Channel]:
     channels: list[Channel] = []
     for _ in range(count):
         word = words.take(where)
-        axis, kind = word[:1].lower(), word[1:].lower()
-        if axis not in ("x", "y", "z") or kind not in _KINDS:
+        axis, kind = word[:1].lower(), _KINDS.get(word[1:].lower(), "")
+        if axis not in ("x", "y", "z") or not kind:
             raise FormatError(
                 f"{word[:40]!r} is not a channel",
                 path=words.path,

@@ -29,7 +29,8 @@ __all__ = ["read"]
 Array = NDArray[Any]
 MAX_FRAMES = 10_000_000
 _MOTION = re.compile(rb"^[ \t]*MOTION\b", re.MULTILINE | re.IGNORECASE)
-_HEADER = re.compile(rb"\s*Frames\s*:?\s*(\S+)\s+Frame\s*Time\s*:?\s*(\S+)", re.IGNORECASE)
+_HEADER = re.compile(rb"\s*(Frames|Frame\s*Time)\s*:?\s*(\S+)", re.IGNORECASE)
+_COMMA = re.compile(rb"(?<=\d),(?=\d)")
 _INTERPOLATION_LINEAR = 1
 COLLAPSED = 0.1
 """Bones that position channels would make shorter than this share of their OFFSET: those channels are added to it."""
@@ -37,12 +38,12 @@ COLLAPSED = 0.1
 
 def read(source: Source, options: LoadOptions) -> Character:
     """The skeleton and the clip (`clip_0`) of a BVH file."""
-    data = bytes(source.data).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    scale = options.scale if options.scale is not None else 1.0
     report = ReportBuilder()
+    data = _bytes(bytes(source.data), source.path, report)
+    scale = options.scale if options.scale is not None else 1.0
     motion = _MOTION.search(data)
     head = data[: motion.start()] if motion else data
-    joints = parse_hierarchy(_text(head), source.path)
+    joints = parse_hierarchy(_text(head), source.path, report, goes_on=motion is not None)
     skeleton = _skeleton(joints, scale, source.path, report)
     clips: list[Clip] = []
     if motion is None:
@@ -53,6 +54,20 @@ def read(source: Source, options: LoadOptions) -> Character:
             clips.append(clip)
     unit = _unit(skeleton, report)
     return Character(skeleton, clips=clips, name=source.path.stem, report=report.build(), unit=unit)  # type: ignore[arg-type]
+
+
+def _bytes(data: bytes, path: Path, report: ReportBuilder) -> bytes:
+    """The file with plain line ends, in UTF-8 where it was in UTF-16, with points in numbers that had commas."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            data = data.decode("utf-16").encode()
+        except UnicodeError as error:
+            raise FormatError(f"begins as UTF-16 and is none: {error}", path=path) from None
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if re.search(rb"Frame\s*Time\s*:?\s*\d*,\d", data, re.IGNORECASE):
+        report.add("repaired", "file", "has commas in its numbers: they were taken as points")
+        data = _COMMA.sub(b".", data)
+    return data
 
 
 def _unit(skeleton: Skeleton, report: ReportBuilder) -> float:
@@ -98,16 +113,23 @@ def _clip(
     path: Path,
     report: ReportBuilder,
 ) -> Clip | None:
-    header = _HEADER.match(data, start)
-    if header is None:
+    said: dict[bool, bytes] = {}  # whether it is the time of a frame, or how many there are
+    while (line := _HEADER.match(data, start)) and len(said) < 2:
+        said[line[1].lower() != b"frames"] = line[2]
+        start = line.end()
+    if not said:
         raise FormatError("expected 'Frames:' and 'Frame Time:'", path=path, place="MOTION")
-    frames = _frame_count(header[1], path)
     width = sum(len(j.channels) for j in joints)
+    if False in said:
+        frames = _frame_count(said[False], path)
+    else:
+        frames = len(data[start:].split()) // max(width, 1)
+        report.add("repaired", "MOTION", f"does not say how many frames it has: it has {frames}")
     if frames == 0 or width == 0:
         report.add("dropped", "MOTION", "the motion is empty and was left out")
         return None
-    frame_time = _frame_time(header[2], frames, rate, path, report)
-    values = _numbers(data, header.end(), frames, width, path, report)
+    frame_time = _frame_time(said.get(True, b"0"), frames, rate, path, report)
+    values = _numbers(data, start, frames, width, path, report)
     added = _added_positions(values, joints)
     if added:
         report.add(
@@ -120,7 +142,7 @@ def _clip(
 
 def _frame_count(word: bytes, path: Path) -> int:
     try:
-        frames = int(word)
+        frames = int(word.removesuffix(b".0"))
     except ValueError:
         raise FormatError(f"Frames is {_shown(word)}, not a count", path=path, place="MOTION") from None
     if frames < 0:

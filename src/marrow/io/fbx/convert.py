@@ -193,17 +193,17 @@ class _Meshes:
             self.scene, mesh, joint, on_node, self.joint_of, geometry, f"mesh {name!r}", self.report
         )
         normals, tangents = geometry.normals, geometry.tangents
+        mirrored = skin.bind is not None and bool(affine.mirrors(skin.bind))
         if shared.positions is None:
             moved = geometry.positions if skin.bind is None else affine.apply(skin.bind, geometry.positions)
             shared.positions = owned(moved.astype(np.float32))
             shared.targets = self.morphs.targets(self.scene, mesh, geometry, skin.bind)
         if skin.bind is not None:
-            normals = (
-                None if normals is None else _unit(affine.apply_vectors(affine.cofactor(skin.bind), normals))
-            )
+            if normals is not None:
+                normals = _unit(affine.apply_vectors(affine.normal_matrix(skin.bind), normals))
             if tangents is not None:
                 along = _unit(affine.apply_vectors(skin.bind, tangents[:, :3]))
-                tangents = np.concatenate([along, tangents[:, 3:]], axis=1)
+                tangents = np.concatenate([along, tangents[:, 3:] * (-1 if mirrored else 1)], axis=1)
         numbers: list[int | None] = [self.materials.number(m) for m in node.materials]
         joints, weights = _shared_influences(
             skin.joints.astype(np.uint16 if len(skin.joint_list) <= 0x10000 else np.uint32),
@@ -213,7 +213,7 @@ class _Meshes:
         return Mesh(
             name,
             shared.positions,
-            geometry.triangles,
+            geometry.triangles[:, ::-1] if mirrored else geometry.triangles,
             joints,
             weights,
             np.array(skin.joint_list, np.int32),

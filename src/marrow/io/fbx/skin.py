@@ -188,7 +188,7 @@ def _target(
         positions = positions * np.nan_to_num(share)[:, None]
     if bind is not None:
         positions = affine.apply_vectors(bind, positions)
-        normals = None if normals is None else affine.apply_vectors(affine.cofactor(bind), normals)
+        normals = None if normals is None else affine.apply_vectors(affine.normal_matrix(bind), normals)
     # A control point may be named twice and may have become several vertices.
     inside = where < points
     dense = np.zeros((points, 3))

@@ -54,6 +54,7 @@ class GltfBuilder:
         self.binary: list[bytes] = []
         self.size = 0
         self.lines: dict[str, None] = {}
+        self.lights: list[dict[str, Any]] = []
         self._known: dict[Any, int] = {}
 
     def refuse(self, message: str, place: str, remedy: str = "") -> FormatError:

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
+from marrow.io.camera_space import resized_curves
 from marrow.io.gltf import notes
+from marrow.io.gltf.cameras import CamerasAndLights
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.curves import EXACT_UNIT, channel_weights, unit_rotations
 from marrow.io.gltf.extensions import PointerChannel
@@ -65,6 +67,7 @@ def read_clips(
     channels: MorphChannels,
     skeleton: Skeleton,
     pointers: dict[int, list[PointerChannel]],
+    placed: CamerasAndLights,
 ) -> dict[int, Clip]:
     """The clips of a file, by the number of their animation; animations that move nothing are left out and reported."""
     reader = _Reader(ctx, tree, channels)
@@ -80,7 +83,7 @@ def read_clips(
             clips[i] = trusted(Clip, name=name, skeleton=skeleton, tracks=tracks, duration=last)
             continue
         tracks = reader.tracks(animation, noted, skeleton, place)
-        pointed = pointer_curves(ctx, tree, animation, pointers[i]) if i in pointers else []
+        pointed = pointer_curves(ctx, tree, animation, pointers[i], placed) if i in pointers else []
         if not len(tracks) and not noted.still and not pointed:
             ctx.report.add("dropped", wanted, "the animation moves nothing")
             continue
@@ -95,6 +98,8 @@ def read_clips(
         )
         curves = {c.name: c for c in _curves(clip, noted, ctx)}
         curves |= {c.name: c for c in pointed if c.name not in curves}
+        if ctx.scale != 1:
+            curves = {c.name: c for c in resized_curves(curves.values(), ctx.scale)}
         last = max((float(c.times[-1]) for c in curves.values()), default=0.0)
         if noted.duration is None and last > clip.duration:
             clip = clip.replace(duration=last)

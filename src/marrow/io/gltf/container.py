@@ -26,6 +26,7 @@ SUPPORTED = {
     "EXT_texture_webp",
     "KHR_animation_pointer",
     "KHR_draco_mesh_compression",
+    "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_pbrSpecularGlossiness",
     "KHR_materials_unlit",
@@ -42,6 +43,19 @@ SUPPORTED = {
     "VRMC_springBone_extended_collider",
     "VRMC_vrm",
     "VRMC_vrm_animation",
+}
+# Not used; files that require them have all the geometry and motion without.
+HARMLESS = {
+    "EXT_mesh_features",
+    "EXT_structural_metadata",
+    "KHR_audio_emitter",
+    "KHR_implicit_shapes",
+    "KHR_interactivity",
+    "KHR_node_hoverability",
+    "KHR_node_selectability",
+    "KHR_physics_rigid_bodies",
+    "KHR_xmp",
+    "KHR_xmp_json_ld",
 }
 # Mending numbers one by one is slow, and only small exporters need it.
 MAX_LOOSE_VALUES = 200_000
@@ -60,7 +74,7 @@ def parse(
         text, chunk = view[3:] if bytes(view[:3]) == b"\xef\xbb\xbf" else view, None
     document = _decode(text, path, report)
     _check_version(document, path)
-    _check_extensions(document, path, report)
+    _check_extensions(document, path)
     return document, chunk
 
 
@@ -198,8 +212,9 @@ def _check_version(document: Document, path: object) -> None:
         raise FormatError(f"needs a reader of glTF {asset.minVersion!r}; marrow reads 2.0", path=path)
 
 
-def _check_extensions(document: Document, path: object, report: ReportBuilder) -> None:
-    unknown = [e for e in document.extensionsRequired if e not in SUPPORTED and not _is_only_looks(e)]
+def _check_extensions(document: Document, path: object) -> None:
+    known = SUPPORTED | HARMLESS
+    unknown = [e for e in document.extensionsRequired if e not in known and not _is_only_looks(e)]
     if unknown:
         names = ", ".join(unknown)
         raise FormatError(
@@ -209,22 +224,6 @@ def _check_extensions(document: Document, path: object, report: ReportBuilder) -
             remedy="export it without",
         )
     limits.limit(len(document.extensionsUsed), limits.MAX_LISTED, "extensions", path)
-    lost = [
-        e
-        for e in dict.fromkeys((*document.extensionsUsed, *document.extensionsRequired))
-        if e not in SUPPORTED
-    ]
-    kept = [e for e in lost if e.partition("_")[2].startswith("materials_")]
-    if kept:
-        report.add("info", "materials", f"{', '.join(kept)}: kept for other programs, not shown")
-    lost = [e for e in lost if e not in kept]
-    looks = [e for e in lost if _is_only_looks(e)]
-    for group, what in (
-        (looks, "how surfaces look or are lit; joints, meshes and motion are whole"),
-        ([e for e in lost if e not in looks], "extensions marrow does not know"),
-    ):
-        if group:
-            report.add("dropped", "extensions", f"{', '.join(group)}: not kept ({what})")
 
 
 def _is_only_looks(extension: str) -> bool:

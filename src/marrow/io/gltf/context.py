@@ -31,6 +31,10 @@ class Context:
     budget: Budget
     scale: float
     variants: list[str] = field(default_factory=list)
+    scene: str | int | None = None
+    """The scene that is wanted; None: the one that the file says."""
+    kept: dict[str, bool] = field(default_factory=dict)
+    """Extensions that marrow does not know and found, and whether they are kept."""
     morphed: set[int] = field(default_factory=set)
     """The accessors that morph targets were read from."""
 

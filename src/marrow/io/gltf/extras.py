@@ -28,7 +28,7 @@ from marrow.io.gltf.schema import NOTHING
 from marrow.model import Clip, Image, Mesh
 from marrow.model._asset import same
 
-__all__ = ["COVERAGE", "ExtrasWriter", "read_extras"]
+__all__ = ["COVERAGE", "ExtrasWriter", "by_name", "read_extras"]
 
 _INDEX = re.compile(r"\[\d+\]")
 # What is read elsewhere.
@@ -55,12 +55,12 @@ def read_extras(
     joints = [reader.read(nodes[n].extras) for n in tree.nodes]
     if coverage is not None:
         joints = [_without(value, COVERAGE, coverage) for value in joints]
-    reader.keep("joints", _by_name(tree.names, joints))
+    reader.keep("joints", by_name(tree.names, joints))
     names = [mesh.name for mesh, _ in meshes]
     shown = [nodes[n] for _, n in meshes]
     reader.keep(
         "meshes",
-        _by_name(names, [reader.read(document.meshes[n.mesh or 0].extras, TARGET_NAMES) for n in shown]),
+        by_name(names, [reader.read(document.meshes[n.mesh or 0].extras, TARGET_NAMES) for n in shown]),
     )
     skins = [None if n.skin is None else document.skins[n.skin] for n in shown]
     joint_names = tree.names
@@ -69,7 +69,7 @@ def read_extras(
     ]
     reader.keep(
         "skins",
-        _by_name(
+        by_name(
             names,
             [
                 None
@@ -83,13 +83,13 @@ def read_extras(
     )
     materials = document.materials
     reader.keep(
-        "materials", _by_name([m.name or "" for m in materials], [reader.read(m.extras) for m in materials])
+        "materials", by_name([m.name or "" for m in materials], [reader.read(m.extras) for m in materials])
     )
     moves = [reader.read(document.animations[i].extras) for i in clips]
-    reader.keep("clips", _by_name([clip.name for clip in clips.values()], moves))
+    reader.keep("clips", by_name([clip.name for clip in clips.values()], moves))
     titles = [image.name for image in images]
-    reader.keep("images", _by_name(titles, [reader.read(image.extras) for image in document.images]))
-    reader.keep("textures", _by_name(titles, _textures(ctx, reader)))
+    reader.keep("images", by_name(titles, [reader.read(image.extras) for image in document.images]))
+    reader.keep("textures", by_name(titles, _textures(ctx, reader)))
     lost = sum(reader.read(p.extras) is not None for mesh in document.meshes for p in mesh.primitives)
     if lost:
         ctx.report.add("dropped", "extras", f"those of {lost} primitives are not kept")
@@ -160,7 +160,7 @@ def _textures(ctx: Context, reader: _Reader) -> list[dict[str, Any] | None]:
     return [records.get(i) for i in range(len(document.images))]
 
 
-def _by_name(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+def by_name(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     """Values by the name of what they belong to; by index where those of one name differ."""
     if not any(value is not None and value != {} for value in values):
         return {}
@@ -191,6 +191,10 @@ class ExtrasWriter:
         """The `name`, `extras`, ... that are kept for a thing that is no part of the character."""
         value = self._found(kind, index, name)
         return dict(value) if _is_record(value) else {}
+
+    def kept(self, kind: str, index: int, name: str) -> Any:
+        """What is kept for a thing, as it is."""
+        return self._found(kind, index, name)
 
     def whole(self, kind: str, item: dict[str, Any], *names: str) -> None:
         """Adds what is kept for the file, its asset or its scene: texts by their names, and extras."""

@@ -198,6 +198,7 @@ def _build(part: _Part, bound: dict[str, Any]) -> Mesh:
         sections=part.sections,
         skinning=part.skinning,  # type: ignore[arg-type]
         dual_quaternion_weights=v.dual_quaternion_weights,
+        attributes=v.attributes,
         **bound,
     )
 
@@ -216,6 +217,7 @@ def _targets(part: _Part, n: int, channels: MorphChannels) -> tuple[MorphTarget,
             d.tangents,
             d.vertices,
             1.0 if full is None else full[i],
+            d.attributes,
         )
         for i, d in enumerate(part.vertices.deltas)
     )
@@ -360,6 +362,10 @@ def _joined(ctx: Context, blocks: list[PrimitiveVertices], place: str) -> Primit
         join(lambda b: b.colors),
         dual_quaternion_weights=join(lambda b: b.dual_quaternion_weights),
     )
+    for name in first.attributes:
+        joined = join(lambda b: b.attributes.get(name))  # noqa: B023
+        if joined is not None:
+            out.attributes[name] = joined
     if K:
         out.joints = join(lambda b: _widened(b.joints, len(b.positions), K, np.uint16))
         out.weights = join(lambda b: _widened(b.weights, len(b.positions), K, np.float32))
@@ -381,9 +387,48 @@ def _widened(values: Array | None, V: int, K: int, dtype: Any) -> Array:
     return out
 
 
+def _of_all_vertices(d: Delta, V: int) -> Delta:
+    """A delta that names some vertices as one of all."""
+    if d.vertices is None:
+        return d
+
+    def spread(values: Array | None) -> Array | None:
+        if values is None:
+            return None
+        whole = np.zeros((V, *values.shape[1:]), np.float32)
+        whole[d.vertices] = values
+        return owned(whole)
+
+    named = {name: spread(values) for name, values in d.attributes.items()}
+    return Delta(spread(d.positions), spread(d.normals), spread(d.tangents), None, named)  # type: ignore[arg-type]
+
+
+def _joined_attributes(
+    ctx: Context, blocks: list[PrimitiveVertices], deltas: list[Delta], place: str
+) -> dict[str, Array]:
+    """What a target changes beside places and directions, for all vertices; zero where a primitive does not say it."""
+    out = {}
+    for name in dict.fromkeys(name for d in deltas for name in d.attributes):
+        widths = {d.attributes[name].shape[1:] for d in deltas if name in d.attributes}
+        if len(widths) > 1:
+            ctx.report.add("dropped", name, f"{place}: its primitives have it in different sizes")
+            continue
+        (width,) = widths
+        parts = [
+            d.attributes.get(name, np.zeros((len(b.positions), *width), np.float32))
+            for b, d in zip(blocks, deltas)
+        ]
+        ctx.budget.charge(sum(p.nbytes for p in parts), place)
+        out[name] = owned(np.concatenate(parts))
+    return out
+
+
 def _joined_delta(ctx: Context, blocks: list[PrimitiveVertices], t: int, place: str) -> Delta:
     deltas = [b.deltas[t] if t < len(b.deltas) else Delta() for b in blocks]
     out = Delta()
+    if any(d.attributes for d in deltas):
+        deltas = [_of_all_vertices(d, len(b.positions)) for b, d in zip(blocks, deltas)]
+        out.attributes = _joined_attributes(ctx, blocks, deltas, place)
     starts = np.cumsum([0, *(len(b.positions) for b in blocks)])
     if all(d.vertices is not None for d in deltas) and len({d.kinds for d in deltas}) == 1:
         ctx.budget.charge(sum(40 * len(d.vertices) for d in deltas if d.vertices is not None), place)

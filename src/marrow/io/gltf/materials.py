@@ -26,7 +26,7 @@ from marrow.io.gltf.schema import (
     TextureSource,
     TextureTransform,
 )
-from marrow.io.images import media_type
+from marrow.io.images import media_type, why_not_shown
 from marrow.model import Image, Material, Texture
 
 __all__ = ["FILTERS", "IMAGE_EXTENSIONS", "WRAPS", "image_of", "read_images", "read_materials"]
@@ -43,7 +43,7 @@ FILTERS = {
 }
 # Texture extensions whose images marrow keeps, the one it prefers first.
 IMAGE_EXTENSIONS = {"EXT_texture_avif": "image/avif", "EXT_texture_webp": "image/webp"}
-# Kept as it is, for other programs: nothing here decodes it. A plain image beside it is preferred.
+# A plain image beside it is preferred: it is the original.
 BASIS = "KHR_texture_basisu"
 
 
@@ -97,7 +97,14 @@ def read_materials(ctx: Context, images: Sequence[Image]) -> tuple[Material, ...
 def _material(ctx: Context, images: Sequence[Image], index: int, m: MaterialDef) -> Material:
     def texture(info: TextureInfoDef | None) -> Texture | None:
         found = _texture(ctx, info, place)
-        return found if found is not None and images[found.image].data else None
+        if found is None or not images[found.image].data:
+            return None
+        image = images[found.image]
+        if reason := why_not_shown(image.data, image.media_type):
+            ctx.report.add(
+                "warning", f"images[{found.image}]", f"cannot be shown, only kept for export: {reason}"
+            )
+        return found
 
     place = f"materials[{index}]"
     pbr = m.pbrMetallicRoughness or MetallicRoughness()
@@ -158,16 +165,6 @@ def _texture(ctx: Context, info: TextureInfoDef | None, place: str) -> Texture |
     texture = ctx.pick(document.textures, info.index, "textures", place)
     where = f"textures[{info.index}]"
     source = image_of(ctx, texture, where)
-    if (
-        source is not None
-        and texture.source is None
-        and not {*IMAGE_EXTENSIONS} & {*(texture.extensions or ())}
-    ):
-        ctx.report.add(
-            "warning",
-            "textures",
-            "KTX2 images are kept for export, but cannot be shown: plain colours instead",
-        )
     if source is None:
         ctx.report.add("dropped", where, "it has no image in a format marrow keeps")
         return None

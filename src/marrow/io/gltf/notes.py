@@ -51,7 +51,8 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
 
     `node`, `order` and `visible` are the mesh's joint, its place among the meshes and its visibility.
     `channels` names the morph channel of each target, `full_weights` the channel weight at which the target
-    is fully on. `end`: the node is only there because a VRM spring ends so far behind its parent.
+    is fully on. `end`: the node is only there because a VRM spring ends so far behind its parent. `placed`: it is only
+    there to carry a camera or a light of its parent.
     """
 
     joint: bool = True
@@ -62,6 +63,7 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
     channels: list[int] | None = None
     full_weights: list[float] | None = None
     end: float | None = None
+    placed: bool = False
 
 
 class MeshNotes(Struct, gc=False, omit_defaults=True):

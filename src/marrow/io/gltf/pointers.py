@@ -3,6 +3,7 @@
 - whether a node is shown: `visibility:NAME`, 1 or 0, for the joint of that name and all below it
 - a number of a material: the pointer itself, `/materials/0/pbrMetallicRoughness/roughnessFactor`, with `[0]`, `[1]`, ...
   behind it for the components of a colour or an offset
+- a number of a camera or a light: `camera:NAME:fov`, `light:NAME:color[0]`
 
 The same curves are written as channels again.
 """
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.visibility import VISIBILITY, switches
 from marrow.io.gltf.builder import GltfBuilder
+from marrow.io.gltf.cameras import LIGHTS, CamerasAndLights
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.curves import CUBIC, FLATTENING_RATE
 from marrow.io.gltf.curves import ScalarCurve as Spline
@@ -24,6 +26,7 @@ from marrow.io.gltf.extensions import PointerChannel
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import Animation
 from marrow.model import Clip, Curve
+from marrow.model.joint_camera import curve_name, curve_parts
 
 __all__ = ["POINTER", "pointer_curves", "write_pointers"]
 
@@ -32,11 +35,19 @@ POINTER, NODE_VISIBILITY = "KHR_animation_pointer", "KHR_node_visibility"
 MAX_FLAT_KEYS = 1_000_000
 _VISIBLE = re.compile(rf"/nodes/(\d{{1,9}})/extensions/{NODE_VISIBILITY}/visible")
 _COMPONENT = re.compile(r"(/materials/(\d{1,9})(?:/\w+)+)(?:\[([0-3])\])?")
+_CAMERA = re.compile(
+    r"/cameras/(\d{1,9})/(perspective/yfov|perspective/aspectRatio|(?:perspective|orthographic)/z(?:near|far)|orthographic/ymag)"
+)
+_LIGHT = re.compile(
+    rf"/extensions/{LIGHTS}/lights/(\d{{1,9}})/(color|intensity|range|spot/innerConeAngle|spot/outerConeAngle)"
+)
+_CAMERA_WORDS = {"yfov": "fov", "aspectRatio": "aspect", "znear": "near", "zfar": "far", "ymag": "size"}
+_LIGHT_WORDS = {"innerConeAngle": "inner", "outerConeAngle": "outer"}
 _INTERPOLATIONS = {"STEP": 0, "LINEAR": 1, "CUBICSPLINE": 2}
 
 
 def pointer_curves(
-    ctx: Context, tree: Tree, animation: Animation, channels: list[PointerChannel]
+    ctx: Context, tree: Tree, animation: Animation, channels: list[PointerChannel], placed: CamerasAndLights
 ) -> list[Curve]:
     """The curves of an animation; what points at anything else is reported."""
     names = tree.names
@@ -44,7 +55,8 @@ def pointer_curves(
     for channel in channels:
         visible = _VISIBLE.fullmatch(channel.pointer)
         joint = tree.joint_of.get(int(visible[1])) if visible else None
-        if joint is None and not _COMPONENT.fullmatch(channel.pointer):
+        owners, factor = _of_camera_or_light(channel.pointer, placed)
+        if joint is None and not owners and not _COMPONENT.fullmatch(channel.pointer):
             what = "/".join(w for w in channel.pointer.split("/")[1:] if not w.isdigit())[:80]
             ctx.report.add("dropped", "animations", f"channels animate {what}, which is not kept")
             continue
@@ -64,10 +76,57 @@ def pointer_curves(
             name = channel.pointer if columns.shape[2] == 1 else f"{channel.pointer}[{k}]"
             if visible and joint is not None:
                 name, how = VISIBILITY + names[joint], 0
-            out.append(Curve(name, *_straight(times, columns[:, :, k], how)))
+            mine = [f"{owner}[{k}]" if columns.shape[2] > 1 else owner for owner in owners] or [name]
+            straight = _straight(times, columns[:, :, k] * np.float32(factor), how)
+            out += [Curve(one, *straight) for one in mine]
             if visible:
                 break
     return out
+
+
+def _of_camera_or_light(pointer: str, placed: CamerasAndLights) -> tuple[list[str], float]:
+    """The curves that a pointer to a number of a camera or a light stands for, and what it is multiplied by."""
+    found = _CAMERA.fullmatch(pointer)
+    if found:
+        word = found[2].rpartition("/")[2]
+        names = placed.of_camera.get(int(found[1]), ())
+        return [curve_name("camera", n, _CAMERA_WORDS[word]) for n in names], 2.0 if word == "ymag" else 1.0
+    found = _LIGHT.fullmatch(pointer)
+    if found is None:
+        return [], 1.0
+    word = found[2].rpartition("/")[2]
+    return [
+        curve_name("light", n, _LIGHT_WORDS.get(word, word)) for n in placed.of_light.get(int(found[1]), ())
+    ], 1.0
+
+
+def _pointer_to(builder: GltfBuilder, curve: str) -> tuple[str, int, float] | None:
+    """The pointer of a curve of a camera or a light, its component, and what its values are multiplied by."""
+    parts = curve_parts(curve)
+    if parts is None:
+        return None
+    kind, name, number = parts
+    if kind == "camera":
+        for i, camera in enumerate(builder.objects.get("cameras", [])):
+            words = {mine: theirs for theirs, mine in _CAMERA_WORDS.items()}
+            word = words[number]
+            allowed = ("yfov", "aspectRatio") if camera["type"] == "perspective" else ("ymag",)
+            if (
+                camera["name"] == name
+                and word in (*allowed, "znear", "zfar")
+                and word in camera[camera["type"]]
+            ):
+                return f"/cameras/{i}/{camera['type']}/{word}", -1, 0.5 if word == "ymag" else 1.0
+        return None
+    word, _, component = number.partition("[")
+    for i, light in enumerate(builder.lights):
+        if light["name"] == name:
+            spot = {"inner": "spot/innerConeAngle", "outer": "spot/outerConeAngle"}
+            if (word in spot and light["type"] != "spot") or (word == "range" and "range" not in light):
+                return None
+            at = int(component[0]) if component else -1
+            return f"/extensions/{LIGHTS}/lights/{i}/{spot.get(word, word)}", at, 1.0
+    return None
 
 
 def _straight(times: Array, values: Array, how: int) -> tuple[Array, Array]:
@@ -98,6 +157,12 @@ def write_pointers(builder: GltfBuilder, clip: Clip, animation: dict[str, Any], 
             pointer = f"/nodes/{j}/extensions/{NODE_VISIBILITY}/visible"
             _channel(builder, animation, pointer, times, on.astype(np.uint8)[:, None], "STEP", place)
             written.add(curve.name)
+            continue
+        pointed = _pointer_to(builder, curve.name)
+        if pointed is not None:
+            pointer, k, factor = pointed
+            scaled = curve if factor == 1 else curve.replace(values=curve.values * np.float32(factor))
+            groups.setdefault(pointer, {})[k] = scaled
             continue
         found = _COMPONENT.fullmatch(curve.name)
         if found and _exists(builder, found[1]):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +36,7 @@ class Delta:
     normals: Array | None = None
     tangents: Array | None = None
     vertices: Array | None = None
+    attributes: dict[str, Array] = field(default_factory=dict)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -54,12 +57,14 @@ class PrimitiveVertices:
     weights: Array | None = None
     dual_quaternion_weights: Array | None = None
     deltas: list[Delta] = field(default_factory=list)
+    attributes: dict[str, Array] = field(default_factory=dict)
 
     @property
     def layout(self) -> tuple[Any, ...]:
         """What primitives must share to become sections of one mesh."""
         parts = (self.normals, self.tangents, self.colors, self.dual_quaternion_weights)
-        return (len(self.uvs), *(a is not None for a in parts))
+        others = tuple((name, a.dtype.str, a.shape[1:]) for name, a in sorted(self.attributes.items()))
+        return (len(self.uvs), *(a is not None for a in parts), others)
 
 
 class _Attributes:
@@ -105,6 +110,22 @@ class _Attributes:
         found = self._ctx.accessors.definition(self.names[name]).type
         return self.floats(name, found if found in kinds else kinds[0])
 
+    def any(self, name: str) -> Array | None:
+        """An attribute as the file has it, fractions as numbers; None for one that is no vector."""
+        accessor = self._ctx.accessors.definition(self.names[name])
+        if WIDTHS.get(accessor.type, 16) > 4:
+            return None
+        if accessor.normalized or accessor.componentType == 5126:
+            values = self.floats(name, accessor.type)
+        elif name in self._packed:
+            component = COMPONENTS.get(accessor.componentType)
+            if component is None or self._packed[name].shape[1] != WIDTHS[accessor.type]:
+                return None
+            values = self._packed[name].astype(component)
+        else:
+            values = self._ctx.accessors.raw(self.names[name])
+        return values[:, 0] if accessor.type == "SCALAR" else values
+
     def integers(self, name: str) -> Array:
         if name in self._packed:
             values = self._packed[name]
@@ -112,6 +133,18 @@ class _Attributes:
                 raise self._ctx.refuse(f"{name}: expected VEC4 of unsigned integers", self._place)
             return values.astype(np.uint32)
         return self._ctx.accessors.integers(self.names[name], "VEC4")
+
+
+_KEPT = re.compile(r"_.+|COLOR_[1-9]\d*|TEXCOORD_\d+|[A-Z]+_\w+:.+")
+"""Attributes that are kept as they are: those of applications and extensions, further colours, coordinates beyond a gap."""
+_FIELDS = ("positions", "normals", "tangents")
+_KEPT_DELTAS = re.compile(r"_.+|COLOR_\d+|TEXCOORD_\d+")
+
+
+def _follows(name: str, names: Iterable[str]) -> bool:
+    """Whether all sets before a numbered one (`COLOR_2`) are there, as glTF wants it."""
+    word, _, number = name.rpartition("_")
+    return len(number) < 6 and {f"{word}_{k}" for k in range(int(number))} <= set(names)
 
 
 def read_vertices(ctx: Context, primitive: Primitive, place: str) -> tuple[PrimitiveVertices, Array | None]:
@@ -150,10 +183,20 @@ def read_vertices(ctx: Context, primitive: Primitive, place: str) -> tuple[Primi
     if DUAL_QUATERNION_WEIGHT in attributes:
         out.dual_quaternion_weights = attributes.floats(DUAL_QUATERNION_WEIGHT, "SCALAR")[:, 0]
         known.add(DUAL_QUATERNION_WEIGHT)
+    V = len(out.positions)
     for name in attributes.names:
         if name not in known:
-            ctx.report.add("dropped", name, "marrow does not keep this vertex attribute")
-    V = len(out.positions)
+            kept = attributes.any(name) if _KEPT.fullmatch(name) else None
+            if kept is None or not np.isfinite(kept).all() or len(kept) != V:
+                ctx.report.add("dropped", name, "marrow does not keep this vertex attribute")
+                continue
+            ctx.budget.charge(kept.nbytes, place)
+            if not name.startswith("_") and ":" not in name and not _follows(name, attributes.names):
+                ctx.report.add(
+                    "repaired", name, f"the ones before it are missing; it is called '_{name}' now"
+                )
+                name = f"_{name}"
+            out.attributes[name] = kept
     for array in (
         out.normals,
         out.tangents,
@@ -210,14 +253,26 @@ def _delta(ctx: Context, target: dict[str, int], V: int, place: str) -> Delta:
     out = Delta()
     fields = {"POSITION": "positions", "NORMAL": "normals", "TANGENT": "tangents"}
     for name in target:
-        if name not in fields:
+        if name not in fields and not _KEPT_DELTAS.fullmatch(name):
             ctx.report.add("dropped", name, "marrow does not keep this attribute of morph targets")
+    others = {
+        name: index for name, index in target.items() if name not in fields and _KEPT_DELTAS.fullmatch(name)
+    }
     present = {f: target[a] for a, f in fields.items() if a in target}
-    for index in present.values():
+    for index in (*present.values(), *others.values()):
         if ctx.accessors.definition(index).count != V:
             raise ctx.refuse(f"it has {ctx.accessors.definition(index).count} vertices, its mesh {V}", place)
-    if _read_sparse(ctx, present, out, place):
+    for name in [n for n, i in others.items() if WIDTHS.get(ctx.accessors.definition(i).type, 16) > 4]:
+        ctx.report.add("dropped", name, "marrow does not keep this attribute of morph targets")
+        del others[name]
+    if _read_sparse(ctx, present | others, out, place):
         return out
+    for name, index in others.items():
+        kind = ctx.accessors.definition(index).type
+        out.attributes[name] = finite(ctx, ctx.accessors.floats(index, kind), place, "deltas")
+        ctx.budget.charge(out.attributes[name].nbytes, place)
+        if kind == "SCALAR":
+            out.attributes[name] = out.attributes[name][:, 0]
     if "positions" not in present:
         ctx.budget.charge(12 * V, place)
     for name, index in present.items():
@@ -237,12 +292,17 @@ def _read_sparse(ctx: Context, present: dict[str, int], out: Delta, place: str) 
     rows: Array | None = None
     for name, index in present.items():
         accessor = ctx.accessors.definition(index)
-        if accessor.bufferView is not None or accessor.componentType != 5126 or accessor.type != "VEC3":
+        if accessor.bufferView is not None or accessor.componentType != 5126:
             return False
+        if name in _FIELDS and accessor.type != "VEC3":
+            return False
+        width = WIDTHS[accessor.type]
         if accessor.sparse is None:  # nothing but zeros
-            indices, values = np.zeros(0, np.uint32), np.zeros((0, 3), np.float32)
+            indices, values = np.zeros(0, np.uint32), np.zeros((0, width), np.float32)
         else:
-            indices, values = ctx.accessors.sparse_parts(accessor, accessor.sparse, 3, np.dtype("<f4"), place)
+            indices, values = ctx.accessors.sparse_parts(
+                accessor, accessor.sparse, width, np.dtype("<f4"), place
+            )
         if rows is not None and not np.array_equal(rows, indices):
             return False
         rows = indices
@@ -251,7 +311,11 @@ def _read_sparse(ctx: Context, present: dict[str, int], out: Delta, place: str) 
         return False
     out.vertices = rows
     for name, values in parts.items():
-        setattr(out, name, finite(ctx, values, place, "deltas"))
+        good = finite(ctx, values, place, "deltas")
+        if name in _FIELDS:
+            setattr(out, name, good)
+        else:
+            out.attributes[name] = good[:, 0] if good.shape[1] == 1 else good
     return True
 
 

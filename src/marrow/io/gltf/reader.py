@@ -11,12 +11,14 @@ from marrow.io.constraint_reading import constraints_from_data, fitting_constrai
 from marrow.io.constraint_space import turned_constraints
 from marrow.io.gltf import limits
 from marrow.io.gltf.accessors import Accessors
+from marrow.io.gltf.cameras import CamerasAndLights, read_cameras, read_lights
 from marrow.io.gltf.clips import read_clips
 from marrow.io.gltf.container import parse
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.extensions import rewrite
 from marrow.io.gltf.extras import read_extras
 from marrow.io.gltf.geometry import read_channels, read_meshes
+from marrow.io.gltf.kept_extensions import KEPT, read_kept, report_extensions
 from marrow.io.gltf.lods import read_lods, screen_coverage
 from marrow.io.gltf.materials import read_images, read_materials
 from marrow.io.gltf.notes import LevelNote
@@ -70,7 +72,7 @@ def _read(source: Source, options: LoadOptions) -> Character:
     _check_sizes(document, source)
     budget = limits.Budget(source.path, len(source.data))
     accessors = Accessors(document, chunk, source, budget)
-    ctx = Context(document, accessors, source, report, budget, options.scale or 1.0)
+    ctx = Context(document, accessors, source, report, budget, options.scale or 1.0, scene=options.scene)
     pointers = rewrite(ctx)
     read_variants(ctx)
     lods = read_lods(ctx)
@@ -89,7 +91,10 @@ def _read(source: Source, options: LoadOptions) -> Character:
     )
     images = read_images(ctx)
     noted_name = tree.scene_notes.name
-    clips = read_clips(ctx, tree, channels, skeleton, pointers)
+    placed = CamerasAndLights()
+    read_cameras(ctx, tree, placed)
+    read_lights(ctx, tree, placed)
+    clips = read_clips(ctx, tree, channels, skeleton, pointers, placed)
     if vrm.faces_back:
         report.add("info", "VRM", "it is VRM 0.x and faces -Z; it was turned to face +Z")
     meshes, shown = read_meshes(ctx, tree, channels)
@@ -104,6 +109,12 @@ def _read(source: Source, options: LoadOptions) -> Character:
         images=images,
         coverage=screen_coverage(levels),
     )
+    kept = read_kept(
+        ctx, tree, meshes=list(zip(every_mesh, (*shown, *shown_far))), clips=clips, images=images
+    )
+    report_extensions(ctx)
+    if kept:
+        extras = extras | {KEPT: kept}
     character = Character(
         skeleton,
         meshes,
@@ -115,6 +126,8 @@ def _read(source: Source, options: LoadOptions) -> Character:
         variants=tuple(ctx.variants),
         vrm=turned(vrm.data, np.eye(3), ctx.scale) if ctx.scale != 1 else vrm.data,
         constraints=_constraints(ctx, tree, vrm.constraints, skeleton),
+        cameras=placed.cameras,
+        lights=placed.lights,
         reduced=levels,
         lod=_lod(ctx, tree, meshes),
         report=report.build(),

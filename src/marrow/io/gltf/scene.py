@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import MarrowError
+from marrow.errors import MarrowError, UnknownNameError
 from marrow.io.gltf import notes
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.limits import MAX_LISTED, limit
@@ -19,7 +19,7 @@ from marrow.io.gltf.plain import NOTED_DEPTH, check_depth
 from marrow.io.gltf.schema import NOTHING, NodeDef, SceneDef
 from marrow.math import affine, quaternion, transform
 from marrow.math.elementary import dot
-from marrow.model import Socket
+from marrow.model import Socket, _validate
 
 __all__ = ["Tree", "read_sockets", "read_tree", "rest_transforms"]
 
@@ -75,9 +75,6 @@ def read_tree(ctx: Context, apart: Set[int] = frozenset()) -> Tree:
         _reorder(ctx, tree, scene_notes.joints)
     if not tree.nodes:
         raise ctx.refuse("holds no nodes: there is no skeleton to read", "nodes")
-    cameras = sum(nodes[n].camera is not None for n in tree.nodes)
-    if cameras:
-        ctx.report.add("dropped", "cameras", f"{cameras} nodes carry a camera, which is not kept")
     tree.names = tuple([nodes[n].name or f"node_{n}" for n in tree.nodes])
     if len(set(tree.names)) < len(tree.names):
         twice = [name for name, count in Counter(tree.names).items() if count > 1]
@@ -131,16 +128,31 @@ def _roots(ctx: Context, above: list[int], apart: Set[int]) -> tuple[SceneDef | 
     document = ctx.document
     if not document.scenes:
         return None, [n for n, parent in enumerate(above) if parent < 0 and n not in apart]
-    index = document.scene or 0
+    index = _wanted_scene(ctx)
     scene = ctx.pick(document.scenes, index, "scenes", "scene")
     for n in scene.nodes or ():
         ctx.pick(document.nodes, n, "nodes", f"scenes[{index}]")
     if len(document.scenes) > 1:
-        ctx.report.add("info", "scenes", f"of {len(document.scenes)} scenes, scene {index} was read")
+        names = ", ".join(repr(s.name or i) for i, s in enumerate(document.scenes[:8]))
+        told = f"of {len(document.scenes)} scenes ({names}), scene {index} was read; scene= reads another"
+        ctx.report.add("info", "scenes", told)
     if scene.nodes:
         return scene, list(scene.nodes)
     ctx.report.add("warning", "scenes", f"scene {index} is empty; every node of the file was read instead")
     return scene, [n for n, parent in enumerate(above) if parent < 0 and n not in apart]
+
+
+def _wanted_scene(ctx: Context) -> int:
+    """The scene that the caller names, by its name or number, or the one that the file says."""
+    scenes, wanted = ctx.document.scenes, ctx.scene
+    if wanted is None:
+        return ctx.document.scene or 0
+    if isinstance(wanted, str):
+        names = [s.name for s in scenes]
+        if wanted not in names:
+            raise UnknownNameError("scene", wanted, [n for n in names if n])
+        return names.index(wanted)
+    return _validate.position("scene", wanted, len(scenes))
 
 
 def _walk(ctx: Context, tree: Tree, roots: list[int], only: set[int] | None) -> None:
@@ -187,7 +199,7 @@ def _reorder(ctx: Context, tree: Tree, wanted: list[int]) -> None:
 
 def _may_be_skipped(node: NodeDef, noted: NodeNotes, parent: int) -> bool:
     """A node noted as no joint must move nothing, and its mesh must have something to follow."""
-    if noted.end is not None and node.mesh is None and not node.children and parent >= 0:
+    if (noted.end is not None or noted.placed) and node.mesh is None and not node.children and parent >= 0:
         return True
     moves = node.matrix or node.translation or node.rotation or node.scale
     return not moves and (node.mesh is None or node.skin is not None or parent >= 0)

@@ -16,6 +16,7 @@ __all__ = [
     "AssetDef",
     "BufferDef",
     "BufferView",
+    "CameraDef",
     "Channel",
     "Document",
     "Draco",
@@ -52,6 +53,7 @@ class AssetDef(Struct, gc=False):
     version: str = "2.0"
     minVersion: str | None = None
     copyright: str | None = None
+    extensions: Extensions | None = None
     extras: Raw = NOTHING
 
 
@@ -129,6 +131,7 @@ class MeshDef(Struct, gc=False):
     primitives: list[Primitive]
     name: str | None = None
     weights: list[float] | None = None
+    extensions: Extensions | None = None
     extras: Raw = NOTHING
 
 
@@ -154,6 +157,7 @@ class NodeDef(Struct, gc=False):
 class SceneDef(Struct, gc=False):
     nodes: list[Index] | None = None
     name: str | None = None
+    extensions: Extensions | None = None
     extras: Raw = NOTHING
 
 
@@ -162,6 +166,7 @@ class SkinDef(Struct, gc=False):
     inverseBindMatrices: Index | None = None
     skeleton: Index | None = None
     name: str | None = None
+    extensions: Extensions | None = None
     extras: Raw = NOTHING
 
 
@@ -186,6 +191,7 @@ class Animation(Struct, gc=False):
     channels: list[Channel]
     samplers: list[Sampler]
     name: str | None = None
+    extensions: Extensions | None = None
     extras: Raw = NOTHING
 
 
@@ -272,6 +278,30 @@ class ImageDef(Struct, gc=False):
     uri: str | None = None
     mimeType: str | None = None
     bufferView: Index | None = None
+    extensions: Extensions | None = None
+    extras: Raw = NOTHING
+
+
+class Perspective(Struct, gc=False):
+    yfov: float
+    znear: float
+    aspectRatio: float | None = None
+    zfar: float | None = None
+
+
+class Orthographic(Struct, gc=False):
+    xmag: float
+    ymag: float
+    zfar: float
+    znear: float
+
+
+class CameraDef(Struct, gc=False):
+    type: str
+    name: str | None = None
+    perspective: Perspective | None = None
+    orthographic: Orthographic | None = None
+    extensions: Extensions | None = None
     extras: Raw = NOTHING
 
 
@@ -282,6 +312,7 @@ class Document(Struct, gc=False):
     scene: Index | None = None
     scenes: list[SceneDef] = []
     nodes: list[NodeDef] = []
+    cameras: list[CameraDef] = []
     meshes: list[MeshDef] = []
     skins: list[SkinDef] = []
     animations: list[Animation] = []

@@ -12,6 +12,7 @@ from marrow.io.gltf.accessors import Accessors
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.extras import read_extras
 from marrow.io.gltf.geometry import read_channels
+from marrow.io.gltf.kept_extensions import KEPT
 from marrow.io.gltf.limits import Budget
 from marrow.io.gltf.lods import read_lods, screen_coverage
 from marrow.io.gltf.notes import SceneNotes
@@ -56,4 +57,5 @@ def note_what_is_read_otherwise(
         coverage=screen_coverage(character.reduced),
     )
     kept = character.extras
-    notes.extras = {kind: kept[kind] for kind in kept if not same(kept[kind], extras.get(kind))} or None
+    different = {k: kept[k] for k in kept if k != KEPT and not same(kept[k], extras.get(k))}
+    notes.extras = different or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from marrow.model import Material, Mesh, MorphTarget, Section, normalize_weights
 __all__ = ["is_plain", "write_mesh"]
 
 Array = NDArray[Any]
+_WRITTEN = re.compile(r"_.+|COLOR_\d+|TEXCOORD_\d+|[A-Z]+_\w+:.+")
 MAX_SKIN_JOINTS = 0x10000
 # As far from unit length as 8-bit vectors are: the Khronos validator, and so every viewer, takes it as one.
 UNIT_TOLERANCE = 6.7e-3
@@ -118,6 +120,24 @@ def _attributes(
             out[f"WEIGHTS_{n}"] = weights[:, 4 * n : 4 * n + 4]
     if mesh.dual_quaternion_weights is not None:
         out[DUAL_QUATERNION_WEIGHT] = mesh.dual_quaternion_weights[:, None]
+    for name, values in mesh.attributes.items():
+        word, _, number = name.rpartition("_")
+        counted = word in ("COLOR", "TEXCOORD") and number.isdigit() and len(number) < 6
+        before = {f"{word}_{k}" for k in range(int(number))} if counted else set()
+        if name in out or not _WRITTEN.fullmatch(name) or not before <= {*out, *mesh.attributes}:
+            builder.warn(f"{place}: glTF has no vertex attribute {name!r}; left out")
+            continue
+        rows = values[:, None] if values.ndim == 1 else values
+        if rows.shape[1] > 4 or not len(rows[0]):
+            builder.warn(
+                f"{place}: {name!r} has {rows.shape[1]} numbers a vertex, glTF has up to 4; left out"
+            )
+            continue
+        if rows.dtype == np.int32:
+            fits = rows.min(initial=0) >= 0
+            rows = rows.astype(np.uint32 if fits else np.float32)
+            builder.warn(f"{place}: glTF has no {name!r} of signed 32-bit numbers; others find {rows.dtype}")
+        out[name] = rows
     if builder.exact:
         # What glTF does not allow was mended above; as it was, it lies beside.
         for name, own in (("NORMAL", mesh.normals), ("TANGENT", mesh.tangents), ("COLOR_0", mesh.colors)):
@@ -191,7 +211,7 @@ def _primitive(
             where,
             target=ARRAY_BUFFER,
             bounds=name == "POSITION",
-            fractions=not name.startswith("JOINTS_"),
+            fractions=not name.startswith("JOINTS_") and name not in mesh.attributes,
         )
     if not section.count:
         out["mode"] = POINTS
@@ -238,6 +258,20 @@ def _target(
             at, take = rows
             stored = values[take] if box is None else quantized_delta(name, values[take], box)
             out[name] = builder.sparse_accessor(count, at, stored, where, bounds=bounds)
+    for name, values in target.attributes.items():
+        if not _WRITTEN.fullmatch(name) or not (values.ndim == 1 or 0 < values.shape[1] <= 4):
+            builder.warn(f"{where}: glTF has no {name!r} of a target; left out")
+            continue
+        numbers = (values[:, None] if values.ndim == 1 else values).astype(np.float32)
+        if rows is not None:
+            at, take = rows
+            out[name] = builder.sparse_accessor(count, at, numbers[take], where, bounds=False)
+            continue
+        if target.vertices is not None:
+            dense = np.zeros((V, numbers.shape[1]), np.float32)
+            np.add.at(dense, target.vertices, numbers)
+            numbers = dense
+        out[name] = builder.accessor(numbers[part], where, target=ARRAY_BUFFER)
     return out
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from marrow.io.gltf.builder import GltfBuilder, short_floats
+from marrow.io.gltf.cameras import LIGHTS, camera_definition, light_definition
 from marrow.io.gltf.extras import COVERAGE
 from marrow.io.gltf.lods import MSFT_LOD, screen_coverage
 from marrow.io.gltf.naming import UniqueNames, target_names
@@ -16,7 +17,7 @@ from marrow.io.gltf.quantization import Box, shared_boxes
 from marrow.io.gltf.write_clips import MorphNode, target_rest
 from marrow.io.gltf.write_meshes import is_plain, write_mesh
 from marrow.math import affine, quaternion
-from marrow.model import Character, Lod, Mesh, Skeleton
+from marrow.model import Character, JointCamera, JointLight, Lod, Mesh, Skeleton
 
 __all__ = ["SceneNodes"]
 
@@ -44,6 +45,7 @@ class SceneNodes:
         self.level_places: list[int] = []
         self._hide(character, places)
         self._place_levels(character)
+        self._place_cameras(character)
         self._wrap_roots()
         order = self._depth_first()
         self._note_order(places, order)
@@ -197,6 +199,30 @@ class SceneNodes:
                 noted.channels = [t.channel for t in mesh.morph_targets]
                 noted.full_weights = [t.full_weight for t in mesh.morph_targets]
         return index
+
+    def _place_cameras(self, character: Character) -> None:
+        """Cameras and lights, each on the node of its joint where that has none and it is not turned there."""
+        for camera in character.cameras:
+            index = self._builder.add("cameras", camera_definition(self._builder, camera))
+            self._carrying(camera, lambda node: "camera" not in node)["camera"] = index
+        self._builder.lights = [light_definition(self._builder, light) for light in character.lights]
+        for index, light in enumerate(character.lights):
+            node = self._carrying(light, lambda node: LIGHTS not in node.get("extensions", {}))
+            own: dict[str, Any] = {self._builder.extension(LIGHTS): {"light": index}}
+            if not light.visible:
+                own[self._builder.extension("KHR_node_visibility")] = {"visible": False}
+            node["extensions"] = node.get("extensions", {}) | own
+
+    def _carrying(
+        self, placed: JointCamera | JointLight, free: Callable[[dict[str, Any]], bool]
+    ) -> dict[str, Any]:
+        node = self._nodes[placed.joint]
+        shown = getattr(placed, "visible", True)
+        if placed.rotation == (0.0, 0.0, 0.0, 1.0) and free(node) and shown:
+            return node
+        n = self._add_node({"name": placed.name, "rotation": list(placed.rotation)}, placed.joint)
+        self._notes[n].placed = True
+        return self._nodes[n]
 
     def _note_coverage(self, character: Character) -> None:
         """Which part of the screen each level is for, as other programs say it; what they said goes on where it still

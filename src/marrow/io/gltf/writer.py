@@ -1,4 +1,4 @@
-"""A `Character` to `.glb`, `.gltf` or `.vrm`.
+"""A `Character` to `.glb`, `.gltf`, `.vrm` or `.vrma` (its motion alone).
 
 The file is plain glTF 2.0 that any viewer shows; what glTF has no words for (sockets, events, channels that
 drive several targets, ...) goes into `extras` under `marrow`, so that reading it back gives the character
@@ -20,7 +20,9 @@ from marrow.errors import FormatError, UnknownNameError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.io.finite_check import check_finite_data
 from marrow.io.gltf.builder import GltfBuilder
+from marrow.io.gltf.cameras import LIGHTS
 from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
+from marrow.io.gltf.kept_extensions import write_kept
 from marrow.io.gltf.plain import NOTED_DEPTH, check_depth
 from marrow.io.gltf.variants import VARIANTS
 from marrow.io.gltf.write_check import note_what_is_read_otherwise
@@ -28,6 +30,7 @@ from marrow.io.gltf.write_clips import write_clip
 from marrow.io.gltf.write_materials import write_images, write_materials
 from marrow.io.gltf.write_scene import SceneNodes
 from marrow.io.gltf.write_vrm import check_vrm, write_vrm
+from marrow.io.losses import Losses
 from marrow.model import Character, _validate
 from marrow.printing import warn
 
@@ -67,7 +70,16 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
         builder.warn(line)
     if path.suffix.lower() == ".vrm":
         check_vrm(builder, character)
-    document = _document(builder, character, method)
+    whole: dict[str, Any] = {}
+    if path.suffix.lower() == ".vrma":
+        from marrow.io.gltf.write_vrma import as_vrma
+
+        losses = Losses()
+        body = as_vrma(character, path, losses)
+        for line in losses.lines():
+            builder.warn(line)
+        character, whole = body.character, {builder.extension("VRMC_vrm_animation"): body.extension()}
+    document = _document(builder, character, method, whole)
     if path.suffix.lower() == ".gltf":
         _save_gltf(builder, document, path)
     else:
@@ -130,7 +142,9 @@ def _encode(document: dict[str, Any], path: object) -> bytes:
         raise FormatError(f"a name cannot be written as text: {error}", path=path) from None
 
 
-def _document(builder: GltfBuilder, character: Character, method: str | None) -> dict[str, Any]:
+def _document(
+    builder: GltfBuilder, character: Character, method: str | None, whole: dict[str, Any]
+) -> dict[str, Any]:
     if not len(character.skeleton):
         raise builder.refuse("has no joints, and a glTF scene needs a node", "skeleton")
     images = write_images(builder, character.images)
@@ -143,7 +157,6 @@ def _document(builder: GltfBuilder, character: Character, method: str | None) ->
             builder.warn(
                 f"clip {clip.name!r} was made for another skeleton of the same joints; it now has this one"
             )
-    whole: dict[str, Any] = {}
     if character.vrm or character.constraints:
         whole = write_vrm(builder, character, scene.morph_nodes, scene.places, images)
     asset = {"version": "2.0", "generator": f"marrow {__version__}"}
@@ -153,21 +166,25 @@ def _document(builder: GltfBuilder, character: Character, method: str | None) ->
     if character.variants:
         names = [{"name": name} for name in character.variants]
         whole[builder.extension(VARIANTS)] = {"variants": names}
+    if builder.lights:
+        whole[LIGHTS] = {"lights": builder.lights}
     if method == "draco":
         from marrow.io.gltf.write_draco import pack_meshes
 
         pack_meshes(builder)
-    elif method is not None and "meshopt" in method:
+    definition = scene.definition()
+    write_kept(builder, character, (*scene.places, *scene.level_places), document, definition, images)
+    if method is not None and "meshopt" in method:
         from marrow.io.gltf.compression import compress as packed
 
         document["buffers"] = packed(builder)
     if whole:
-        document["extensions"] = whole
-    document |= {"scene": 0, "scenes": [scene.definition()]} | builder.objects
+        document["extensions"] = document.get("extensions", {}) | whole
+    document |= {"scene": 0, "scenes": [definition]} | builder.objects
     if character.vrm or character.extras or character.constraints:
         text = _encode(document, builder.path)
         note_what_is_read_otherwise(text, character, (*scene.places, *scene.level_places), scene.notes)
-        document["scenes"] = [scene.definition()]
+        document["scenes"] = [definition | {"extras": scene.definition()["extras"]}]
     used = builder.extensions_used | set(_extensions_in(document))
     if used:
         document["extensionsUsed"] = sorted(used)

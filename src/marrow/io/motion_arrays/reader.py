@@ -13,6 +13,7 @@ from marrow.errors import FormatError, ValidationError
 from marrow.io.motion_arrays.c3d import from_c3d
 from marrow.io.motion_arrays.humanml3d import joint_places
 from marrow.io.motion_arrays.kimodo import read_kimodo
+from marrow.io.motion_arrays.markers import marker_character
 from marrow.io.motion_arrays.preparation import filled, grounded, told_unit, told_up
 from marrow.io.motion_arrays.recognition import HUMANML3D, KeyPoints, key_points
 from marrow.io.motion_arrays.tables import Table, from_csv, from_json, from_trc
@@ -71,6 +72,8 @@ def _read(source: Source, options: LoadOptions, report: ReportBuilder) -> Charac
     if table.note:
         report.add("warning", "file", table.note)
     values = np.asarray(table.values)
+    if motion == "markers":
+        return marker_character(table, path, options.rate, options.up, report)
     if motion == "smpl":
         return _rotations(values, table.rate, options, path, report)
     if motion == "humanml3d" or (motion is None and values.ndim == 2 and values.shape[1] == HUMANML3D):

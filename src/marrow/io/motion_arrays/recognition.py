@@ -103,7 +103,8 @@ def _named(table: Table, values: Array, path: Path) -> KeyPoints:
             f"{' and others' if len(missing) > 4 else ''}; it has {some}{', ...' if len(table.names or ()) > 12 else ''}",
             path=path,
             remedy="joints of arms and legs are needed (RShoulder, left_knee, ...), or markers as Plug-in Gait calls them "
-            "(LASI, RASI, LPSI, RPSI, LKNE, LANK, LSHO, LELB, LWRA, ...)",
+            "(LASI, RASI, LPSI, RPSI, LKNE, LANK, LSHO, LELB, LWRA, ...); motion='markers' (--motion markers) reads them "
+            "as points",
         )
     if values.shape[-1] == 3 and in_a_picture(values[:, list(columns.values())]):
         raise FormatError(PICTURE, path=path)

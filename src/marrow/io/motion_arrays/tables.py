@@ -283,7 +283,10 @@ def _rate(times: Array) -> float | None:
 
 def from_trc(data: bytes | memoryview, path: Path) -> Table:
     """The markers of a TRC file (Motion Analysis, OpenSim, Pose2Sim)."""
-    lines = _text(data, path).splitlines()
+    text = _text(data, path)
+    if text.startswith("PathFileType,"):  # saved by a spreadsheet
+        text = text.replace(",", "\t")
+    lines = text.splitlines()
     if len(lines) < 6:
         raise FormatError("is cut short: it has no frames", path=path)
     facts = dict(

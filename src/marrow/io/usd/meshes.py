@@ -121,7 +121,7 @@ class MeshReader:
 
     def _influences(
         self, prim: Any, rig: UsdRig | None, skinning: Any, polygons: Polygons, node: int
-    ) -> dict[str, Array]:
+    ) -> dict[str, Any]:
         points = polygons.point_count
         rigid: dict[str, Array] = {
             "joints": np.zeros((len(polygons.positions), 1), np.uint16),

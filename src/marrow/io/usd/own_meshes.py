@@ -102,7 +102,7 @@ def _triangles(mesh: Any, V: int) -> Array:
     return indices.reshape(-1, 3).astype(np.uint32)
 
 
-def _influences(prim: Any, rig: UsdRig, V: int) -> dict[str, Array]:
+def _influences(prim: Any, rig: UsdRig, V: int) -> dict[str, Any]:
     from pxr import UsdSkel
 
     api = UsdSkel.BindingAPI(prim)

@@ -4,8 +4,9 @@ A joint has a *tail*: the next joint, or a place behind it. In each step of 1/60
 where it is at rest and down, is put as far from its joint as it is, out of colliders, and the joint turns to it.
 
 Steps are made at the ticks of the instance's clock, whatever the frame rate. What the joints hang on (*inputs*: heads, chests, what
-colliders move with) is known when updates are made: between them it is where a cubic through the last four has it. Between two
-steps a part of a step is shown, and not kept. So all frame rates come to the same.
+colliders move with) is known when updates are made, and they are made in parts that end at ticks (`kernels.moments`). Where they are
+not, it is where a cubic through the last four has it. Between two steps a part of a step is shown, and not kept. So all frame rates
+come to the same.
 
 Joints are solved in *blocks* of 16 that do not depend on each other (`spring_lanes`). *Slots* are the frames of what they hang on:
 inputs first, then others that hang on joints themselves, then the joints.
@@ -309,7 +310,10 @@ def cut_to(kept, was, now, shift, turn, dt, size):
     """How model space moved, as a shift and a turn, with a body that was cut to where it is: as if it had gone on from where it was. `was` is
     its frame before, `now` the one of this update."""
     p, q, v = frame_place(kept, was), frame_rotation(kept, was), frame_place(kept, was + 8)
-    q = multiplied(turn, q)
+    r = frame_rotation(kept, was + 8)
+    q = (q[0] + r[0] * dt, q[1] + r[1] * dt, q[2] + r[2] * dt, q[3] + r[3] * dt)
+    w = 1.0 / math.sqrt(max(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], 1e-30))
+    q = multiplied(turn, (q[0] * w, q[1] * w, q[2] * w, q[3] * w))
     to = turned(turn, (p[0] + v[0] * dt, p[1] + v[1] * dt, p[2] + v[2] * dt))
     to = (to[0] + shift[0], to[1] + shift[1], to[2] + shift[2])
     here, r = frame_place(kept, now), frame_rotation(kept, now)

@@ -206,10 +206,10 @@ def _cut_to(
 ) -> Frame:
     """How model space moved, where the body is too far from where it was going to have gone there: as if it had."""
     was, dt = past[0][1][springs.body], springs.dt
-    speed = np.zeros(3)
+    speed = np.zeros(7)
     if len(past) > 1:
-        speed = (was[:3] - past[1][1][springs.body][:3]) / (past[1][0] - past[0][0])
-    to, q, _ = _inner(move, (was[:3] + dt * speed, was[3:7], 1.0))
+        speed = (was[:7] - past[1][1][springs.body][:7]) / (past[1][0] - past[0][0])
+    to, q, _ = _inner(move, (was[:3] + dt * speed[:3], quaternion.normalize(was[3:7] + dt * speed[3:]), 1.0))
     spun = 2 * np.sqrt(max(2 - 2 * abs(float(q @ now[1])), 0.0))
     if (
         np.linalg.norm(now[0] - to) <= springs.size * (CUT + QUICK * dt)

@@ -16,10 +16,16 @@ from marrow.rendering.resources.pipelines import Pipelines
 from marrow.rendering.resources.targets import BINDING, RENDER, Targets
 from marrow.rendering.resources.wgsl import piece, source
 
-__all__ = ["ContactShading"]
+__all__ = ["ContactShading", "place_source"]
 
 # How open a place is, and its depth.
-_ROUGH, _SMOOTH = "rg16float", "r8unorm"
+_ROUGH = _SMOOTH = "rg16float"
+
+
+def place_source(many: bool) -> str:
+    """WGSL that finds where pixels lie; with `many` samples a pixel the first of them counts."""
+    kind = "texture_depth_multisampled_2d" if many else "texture_depth_2d"
+    return piece("place").replace("DEPTH_TEXTURE", kind)
 
 
 class _Textures:
@@ -61,7 +67,7 @@ class ContactShading:
         self._textures: _Textures | None = None
         white = raw.create_texture(size=(1, 1, 1), format=_SMOOTH, usage=BINDING | 0x02)
         raw.queue.write_texture(
-            {"texture": white}, b"\xff", {"bytes_per_row": 1, "rows_per_image": 1}, (1, 1, 1)
+            {"texture": white}, b"\x00\x3c\x00\x00", {"bytes_per_row": 4, "rows_per_image": 1}, (1, 1, 1)
         )
         self.none = white.create_view()
 
@@ -96,10 +102,9 @@ class ContactShading:
 
     def _pipeline(self, many: bool) -> Any:
         key = ("contact shading", many)
-        kind = "texture_depth_multisampled_2d" if many else "texture_depth_2d"
         return self.pipelines.find(key) or self._screen(
             key,
-            piece("contact").replace("DEPTH_TEXTURE", kind),
+            place_source(many) + piece("contact"),
             self._depths[many],
             "contact",
             _ROUGH,

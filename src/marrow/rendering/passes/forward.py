@@ -16,7 +16,7 @@ from marrow.rendering.resources.wgsl import source
 
 __all__ = ["COMMON", "LIGHTING", "LIT", "ForwardPath", "FragmentStage"]
 
-COMMON = (CASCADE.wgsl, FRAME.wgsl, "common", "shadow")
+COMMON = (CASCADE.wgsl, FRAME.wgsl, "common", "shadow", "environment")
 """Pieces of every shader that looks at shadows."""
 LIGHTING = (LAMP.wgsl, LAMP_GRID.wgsl, "ambient", "lamps", "lamp_light", "lighting")
 """Pieces of every shader that lights a surface."""

@@ -25,11 +25,11 @@ __all__ = ["CascadeFit", "fit_cascades", "sun_axes"]
 Array = NDArray[Any]
 STEP = 1.2
 """Sizes of a cascade are powers of this."""
-EDGE = 28
+EDGE = 32
 """Texels around a cascade that filters may reach into."""
-SUN_WIDTH, WIDEST = 0.028, 12.0
+SUN_WIDTH, WIDEST = 0.028, 20.0
 """The angle that the sun's disc is wide, in radians, and the widest edge of a shadow in texels, as in shadow.wgsl."""
-LEAST_EDGE = 0.35
+LEAST_EDGE = 1.0
 """How much of the widest edge, at least, the filter can reach across."""
 SPLIT = 4.0
 """How many times farther a cascade ends than it begins before another one is worth it."""

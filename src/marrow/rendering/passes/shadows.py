@@ -14,7 +14,7 @@ from marrow.rendering.passes.shadow_cascades import CascadeFit, fit_cascades
 from marrow.rendering.recorder import Recorder
 from marrow.rendering.resources.materials import MATERIAL, Materials
 from marrow.rendering.resources.pipelines import Pipelines, vertex_buffers
-from marrow.rendering.resources.targets import DEPTH
+from marrow.rendering.resources.targets import DEPTH, HDR
 from marrow.rendering.resources.uniforms import CASCADE, CASCADES, FRAME
 from marrow.rendering.resources.wgsl import source
 from marrow.scene.actor_state import ActorState
@@ -25,6 +25,9 @@ from marrow.scene.scene import Scene
 __all__ = ["ShadowMap"]
 
 Array = NDArray[Any]
+BLOCK = 4
+"""Texels on a side that wide edges of shadows are filtered by at once."""
+LEAST = "r32float"
 _PLAIN = (bool, int, float, tuple)
 
 
@@ -40,6 +43,14 @@ class ShadowMap:
         self.slack = [0.0] * CASCADES
         raw = device.raw
         self.sampler = raw.create_sampler(mag_filter="linear", min_filter="linear", compare="less-equal")
+        self.smooth = raw.create_sampler(mag_filter="linear", min_filter="linear", mipmap_filter="linear")
+        self._sum_layouts = [
+            raw.create_bind_group_layout(
+                label="blocks of shadows",
+                entries=[{"binding": i, "visibility": 2, "texture": {"sample_type": kind}}],
+            )
+            for i, kind in enumerate(("depth", "unfilterable-float"))
+        ]
         self._resize(1, 1)
         self._layout = raw.create_bind_group_layout(
             label="sun", entries=[{"binding": 0, "visibility": 3, "buffer": {"type": "uniform"}}]
@@ -56,10 +67,28 @@ class ShadowMap:
         )
         self._size = (resolution, layers)
         self.view = self._texture.create_view(dimension="2d-array")
-        self._layers = [
-            self._texture.create_view(dimension="2d", base_array_layer=i, array_layer_count=1)
-            for i in range(layers)
-        ]
+        self._layers, self._sums = [], []
+        raw, views = self.device.raw, {"dimension": "2d", "array_layer_count": 1}
+        blocks, least = (
+            raw.create_texture(
+                label="blocks of shadows",
+                size=(max(resolution // side, 1), max(resolution // side, 1), max(2, layers)),
+                format=kind,
+                usage=0x10 | 0x04,
+            )
+            for side, kind in ((BLOCK, HDR), (8 * BLOCK, LEAST))
+        )
+        self.blocks, self.least = (t.create_view(dimension="2d-array") for t in (blocks, least))
+        for i in range(layers):
+            map_, small, smallest = (
+                t.create_view(base_array_layer=i, **views) for t in (self._texture, blocks, least)
+            )
+            self._layers.append(map_)
+            for target, from_, layout in ((small, map_, 0), (smallest, small, 1)):
+                group = raw.create_bind_group(
+                    layout=self._sum_layouts[layout], entries=[{"binding": layout, "resource": from_}]
+                )
+                self._sums.append((target, group))
         self.version += 1
 
     def fit(self, scene: Scene, camera: Camera, there: list[ActorState], origin: Array) -> list[list[Array]]:
@@ -132,6 +161,35 @@ class ShadowMap:
                 pipeline = self._pipeline(draw, draws.materials, draws.layout, masked)
                 recorder.draw(pipeline, draw, attributes=masked)
             step.end()
+            for k in (0, 1):
+                self._sum_up(encoder, k, *self._sums[2 * i + k], timer)
+
+    def _sum_up(self, encoder: Any, which: int, target: Any, group: Any, timer: Any) -> None:
+        """Draws the blocks of a cascade, or the least depths of these."""
+        step = encoder.begin_render_pass(
+            color_attachments=[
+                {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (0, 0, 1, 0)}
+            ],
+            **({} if timer is None else timer.writes("shadows")),
+        )
+        key = ("blocks of shadows", which)
+        step.set_pipeline(
+            self.pipelines.find(key)
+            or self.pipelines.make(
+                key,
+                source("screen", "shadow_blocks"),
+                [self._sum_layouts[which]],
+                vertex={"entry_point": "screen_vertex"},
+                fragment={
+                    "entry_point": ("blocks", "least_depth")[which],
+                    "targets": [{"format": (HDR, LEAST)[which]}],
+                },
+                primitive={"topology": "triangle-list"},
+            )
+        )
+        step.set_bind_group(0, group)
+        step.draw(3)
+        step.end()
 
     def _pipeline(self, draw: Draw, materials: Materials, layout: Any, masked: bool) -> Any:
         geometry, constants = draw.geometry, draw.material.constants

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from marrow.gpu.device import Device
+from marrow.rendering.passes.ambient_occlusion import place_source
 from marrow.rendering.passes.forward import COMMON
 from marrow.rendering.resources.frame_uniforms import FrameData
 from marrow.rendering.resources.pipelines import Pipelines
+from marrow.rendering.resources.targets import Targets
 from marrow.rendering.resources.wgsl import source
 
 __all__ = ["ToneMapping"]
@@ -18,47 +20,62 @@ class ToneMapping:
 
     def __init__(self, device: Device, frame: FrameData, pipelines: Pipelines) -> None:
         self.device, self.frame, self.pipelines = device, frame, pipelines
-        self._layout = device.raw.create_bind_group_layout(
-            label="screen",
-            entries=[
-                {"binding": 0, "visibility": 2, "texture": {"sample_type": "unfilterable-float"}},
-                {"binding": 1, "visibility": 2, "texture": {}},
-                {"binding": 2, "visibility": 2, "sampler": {}},
-            ],
-        )
-        self._sampler = device.raw.create_sampler(mag_filter="linear", min_filter="linear")
+        self._layouts = {
+            many: device.raw.create_bind_group_layout(
+                label="screen",
+                entries=[
+                    {
+                        "binding": 0,
+                        "visibility": 2,
+                        "texture": {"sample_type": "depth", "multisampled": many},
+                    },
+                    {"binding": 1, "visibility": 2, "texture": {"sample_type": "unfilterable-float"}},
+                    {"binding": 2, "visibility": 2, "texture": {"sample_type": "unfilterable-float"}},
+                ],
+            )
+            for many in (False, True)
+        }
         self._group: tuple[Any, Any, Any] | None = None
 
     def encode(
-        self, encoder: Any, light: Any, contact: Any, target: Any, format: str, timer: Any = None
+        self,
+        encoder: Any,
+        targets: Targets,
+        contact: Any,
+        shaded: bool,
+        target: Any,
+        format: str,
+        timer: Any = None,
     ) -> None:
-        if self._group is None or self._group[0] is not light or self._group[2] is not contact:
-            resources = (light, contact, self._sampler)
+        """`shaded`: whether `contact` holds anything."""
+        many = targets.samples > 1
+        if self._group is None or self._group[0] is not targets or self._group[2] is not contact:
+            resources = (targets.depth_view, targets.light_view, contact)
             entries = [{"binding": i, "resource": r} for i, r in enumerate(resources)]
-            made = self.device.raw.create_bind_group(layout=self._layout, entries=entries)
-            self._group = light, made, contact
+            made = self.device.raw.create_bind_group(layout=self._layouts[many], entries=entries)
+            self._group = targets, made, contact
         step = encoder.begin_render_pass(
             color_attachments=[
                 {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (0, 0, 0, 0)}
             ],
             **({} if timer is None else timer.writes("tone mapping")),
         )
-        step.set_pipeline(self._pipeline(format))
+        step.set_pipeline(self._pipeline(format, many, shaded))
         step.set_bind_group(0, self.frame.group)
         step.set_bind_group(1, self._group[1])
         step.draw(3)
         step.end()
 
-    def _pipeline(self, format: str) -> Any:
-        key = ("tone mapping", format)
+    def _pipeline(self, format: str, many: bool, shaded: bool) -> Any:
+        key = ("tone mapping", format, many, shaded)
         return self.pipelines.find(key) or self.pipelines.make(
             key,
-            source(*COMMON, "screen", "sky", "tonemap"),
-            [self.frame.layout, self._layout],
+            source(*COMMON, "screen", "sky", place_source(many), "tonemap"),
+            [self.frame.layout, self._layouts[many]],
             vertex={"entry_point": "screen_vertex"},
             fragment={
                 "entry_point": "tonemap",
-                "constants": {"ENCODE": float(not format.endswith("srgb"))},
+                "constants": {"ENCODE": float(not format.endswith("srgb")), "CONTACT": float(shaded)},
                 "targets": [{"format": format}],
             },
             primitive={"topology": "triangle-list"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from marrow.gpu.device import Device
 from marrow.lod.bounding_spheres import moving_bounding_sphere
 from marrow.rendering.passes.clustered_lights import Lamps
 from marrow.rendering.passes.shadows import ShadowMap
-from marrow.rendering.resources.uniforms import FRAME, clip_matrix
+from marrow.rendering.resources.environment_light import EnvironmentLight
+from marrow.rendering.resources.uniforms import FRAME, clip_matrix, far_depth
 from marrow.scene.actor_state import ActorState
 from marrow.scene.camera import Camera
 from marrow.scene.environment_colors import surroundings
@@ -24,7 +26,14 @@ Array = NDArray[Any]
 REACH, FEWEST_LINES = 7, 12
 """How far the floor is seen: so many times the scene's radius, at least so many lines."""
 CONTACT = 0.14
-"""How far contact shading looks: so many times the radius of the largest character."""
+"""How far contact shading looks: so many times the radius of the largest thing that the camera looks at."""
+OUT_OF_FOCUS = 0.22
+"""The roughness of a mirror that shows an environment as it is shown as a background."""
+AROUND, FLAT = 1.5, 0.15
+"""What is larger than so many half heights of the picture, or lower than this part of its radius, is not looked at: it is
+the ground, or a room."""
+BEHIND = 2.5
+"""How far the floor is seen, at least: so many times the way from the camera to what is there."""
 
 
 class FrameData:
@@ -33,7 +42,7 @@ class FrameData:
 
     def __init__(self, device: Device, shadows: ShadowMap) -> None:
         self.device, self.shadows = device, shadows
-        self.lamps = Lamps(device)
+        self.lamps, self.environment = Lamps(device), EnvironmentLight(device)
         self.origin: Array = np.zeros(3)
         self.record = np.zeros((), FRAME.dtype)
         self.uniform = Buffer(device, FRAME.dtype.itemsize, label="frame", flags=usage("uniform"))
@@ -48,6 +57,14 @@ class FrameData:
                 },
                 {"binding": 2, "visibility": 2, "sampler": {"type": "comparison"}},
                 *self.lamps.layout_entries(),
+                {"binding": 6, "visibility": 2, "texture": {"view_dimension": "2d-array"}},
+                {"binding": 7, "visibility": 2, "sampler": {}},
+                {
+                    "binding": 8,
+                    "visibility": 2,
+                    "texture": {"sample_type": "unfilterable-float", "view_dimension": "2d-array"},
+                },
+                {"binding": 9, "visibility": 2, "texture": {"view_dimension": "2d-array"}},
             ],
         )
         self.box = (0.0, 0.0, 1.0, 1.0)
@@ -55,7 +72,7 @@ class FrameData:
 
     @property
     def group(self) -> Any:
-        key = (self.shadows.version, self.lamps.version)
+        key = (self.shadows.version, self.lamps.version, self.environment.version)
         if self._group is None or self._group[0] != key:
             resources = [
                 {"buffer": self.uniform.raw, "offset": 0, "size": self.uniform.size},
@@ -63,6 +80,9 @@ class FrameData:
                 self.shadows.sampler,
             ]
             entries = [{"binding": i, "resource": r} for i, r in enumerate(resources)]
+            shadows = self.shadows
+            more = (shadows.blocks, shadows.smooth, shadows.least, self.environment.view)
+            entries += [{"binding": i, "resource": r} for i, r in enumerate(more, 6)]
             made = self.device.raw.create_bind_group(
                 layout=self.layout, entries=entries + self.lamps.entries()
             )
@@ -74,10 +94,12 @@ class FrameData:
     ) -> None:
         """Writes the uniform and the lamps of a picture."""
         origin, sun = self.origin, scene.sun
+        self.environment.use(scene.environment.map)
         whole, around = clip_matrix(camera, origin), surroundings(scene.environment)
         low, high = extent(there)
         center, radius = (low + high) / 2 - origin, float(np.linalg.norm(high - low)) / 2
         largest = max(_largest(there, radius), 1e-30)
+        looked_at = max(_looked_at(there, camera, largest), 1e-30)
         unit = 10.0 ** np.floor(np.log10(largest))
         view = np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
         view[:3, 3] += view[:3, :3] @ origin
@@ -98,19 +120,31 @@ class FrameData:
             ambient=(*([scene.environment.ambient] * 3), scene.environment.exposure),
             ground=(
                 (0.0 if scene.ground is None else scene.ground) - origin[1],
-                max(REACH * radius, FEWEST_LINES * unit, 2 * (_fallen(scene, high[1]) + radius)),
+                max(
+                    REACH * radius,
+                    FEWEST_LINES * unit,
+                    2 * (_fallen(scene, high[1]) + radius),
+                    BEHIND * float(np.linalg.norm(center)),
+                ),
                 unit,
                 float(scene.ground is not None),
             ),
             floor_color=(*around.floor, around.floor_cover),
             line_color=(*around.line, around.line_cover if scene.grid else 0.0),
-            grid=(origin[0] % (5 * unit), origin[2] % (5 * unit), around.darkness),
+            grid=(origin[0] % (5 * unit), origin[2] % (5 * unit), around.darkness, 1 / far_depth(camera)),
             background_top=(*around.top, around.kind),
-            background_bottom=around.bottom,
-            contact=(CONTACT * largest, camera.projection[1, 1] * size[1] / 2),
+            background_bottom=(*around.bottom, OUT_OF_FOCUS),
+            environment=(
+                math.cos(scene.environment.rotation),
+                math.sin(scene.environment.rotation),
+                max(self.environment.layers - 1, 0),
+                float(self.environment.layers > 0),
+            ),
+            harmonics=self.environment.harmonics,
+            contact=(CONTACT * looked_at, camera.projection[1, 1] * size[1] / 2),
             counts=(0, len(self.shadows.fits), samples, self.shadows.taps),
         )
-        around_all = CONTACT * largest
+        around_all = CONTACT * looked_at
         self.box = _on_screen(whole, low - origin - around_all, high - origin + around_all)
         self.shadows.put(self.record)
         self.device.write(self.uniform.raw, self.record)
@@ -145,13 +179,34 @@ def extent(there: list[ActorState]) -> tuple[Array, Array]:
     return np.min([low for low, _ in found], 0), np.max([high for _, high in found], 0)
 
 
+def _looked_at(there: list[ActorState], camera: Camera, largest: float) -> float:
+    """The radius of the largest thing that the camera looks at: contact shading goes by that. A floor of many metres or
+    the terrain that somebody walks on do not count; where there is nothing else, what the picture shows of them does."""
+    found, shown = [], []
+    for state in there:
+        box = state.boxes.extent()
+        if not state.count or box is None:
+            continue
+        radius = _radius(state)
+        middle = state.boxes.middle.mean(1) if state.boxes.sound else (box[0] + box[1]) / 2
+        depth = -(camera.view[2, :3] @ middle + camera.view[2, 3])
+        half = float(depth if camera.projection[3, 3] == 0 else 1.0) / float(camera.projection[1, 1])
+        if not (np.isfinite(radius) and radius > 0 and half > 0):
+            continue
+        shown.append(min(radius, half))
+        if radius <= AROUND * half and 2 * float(state.boxes.reach[1].max()) >= FLAT * radius:
+            found.append(radius)
+    return max(found or shown, default=largest)
+
+
+def _radius(state: ActorState) -> float:
+    """The radius of a character in all its clips, in the world."""
+    scale = float(np.linalg.norm(state.world[0, :, :3], axis=0).max())
+    return float(moving_bounding_sphere(state.actor.character)[0, 3]) * scale
+
+
 def _largest(there: list[ActorState], radius: float) -> float:
     """The radius of the largest character in all its clips: what grid lines go by must not change while one plays."""
-    found = [
-        float(moving_bounding_sphere(m.actor.character)[0, 3])
-        * float(np.linalg.norm(m.world[0, :, :3], axis=0).max())
-        for m in there
-        if m.count
-    ]
+    found = [_radius(m) for m in there if m.count]
     largest = max(found, default=0.0)
     return largest if largest > 0 and np.isfinite(largest) else radius

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.kinematics import skinning_matrices
 from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
+from marrow.scene.winding import mirrored_meshes
 
 __all__ = ["Geometry", "LevelGeometry", "SectionGeometry"]
 
@@ -102,16 +102,17 @@ def _attribute(device: Device, level: Character, read: Any, default: Array, labe
 def _sections(character: Character, level: Character) -> tuple[SectionGeometry, ...]:
     """Sections that have triangles, those of one material next to each other, so that they can be drawn as one."""
     names = [m.name for m in character.meshes]
-    rest = skinning_matrices(level.palette, level.skeleton.rest_model)
+    mirrored = mirrored_meshes(level)
     found = []
     for number, mesh in enumerate(level.meshes):
         same = level is character or (number < len(names) and names[number] == mesh.name)
         shown_as = number if same else names.index(mesh.name) if mesh.name in names else 0
-        mirrored = _mirrored(mesh, rest[level.palette.mesh_slots[number]])
         for k, section in enumerate(mesh.sections):
             if section.count:
                 found.append(
-                    SectionGeometry(number, shown_as, k, section.material, 0, 3 * section.count, mirrored)
+                    SectionGeometry(
+                        number, shown_as, k, section.material, 0, 3 * section.count, mirrored[number]
+                    )
                 )
     found.sort(key=lambda s: -1 if s.material is None else s.material)
     starts = np.cumsum([0, *(s.count for s in found)]).tolist()
@@ -127,13 +128,3 @@ def _indices(level: Character, sections: tuple[SectionGeometry, ...]) -> Array:
         run = mesh.triangles[first : first + s.count // 3].astype(np.uint32).reshape(-1)
         runs.append(run + np.uint32(level.vertex_offsets[s.mesh]))
     return np.concatenate(runs)
-
-
-def _mirrored(mesh: Mesh, matrices: Array) -> bool:
-    """Whether most of a mesh is turned inside out by the matrices of its joints at rest."""
-    if not mesh.vertex_count or not mesh.weights.size:
-        return False
-    lead = mesh.joints[np.arange(mesh.vertex_count), mesh.weights.argmax(1)]
-    with np.errstate(invalid="ignore"):
-        negative = np.linalg.det(matrices[:, :, :3].astype(np.float64)) < 0
-    return bool(negative.any() and negative[lead].mean() > 0.5)

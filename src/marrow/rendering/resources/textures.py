@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from marrow.gpu.device import Device
 from marrow.io.images import MAX_PIXELS, Undecodable, media_type
 from marrow.model import Image, Texture
-from marrow.rendering.resources.ktx2 import decode_ktx2
 from marrow.report import Report, ReportBuilder
 
 __all__ = ["GpuTexture", "TextureLibrary", "decode"]
@@ -38,7 +37,9 @@ def decode(image: Image, max_side: int = 1 << 14, note: Callable[[str], None] | 
     if not image.data:
         raise Undecodable("the image was not found")
     if media_type(image.data, image.media_type, name=image.name) == "image/ktx2":
-        pixels = decode_ktx2(image.data)
+        from marrow.io.ktx2 import decode_ktx2
+
+        pixels = decode_ktx2(image.data, max_side)
         return _fitted(_pillow().fromarray(pixels), max_side, note)
     try:
         picture = _opened(image.data, max_side, note)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marrow.rendering.resources.wgsl import Struct
 from marrow.scene.camera import Camera
 
-__all__ = ["CASCADE", "CASCADES", "FRAME", "clip_matrix", "clip_projection"]
+__all__ = ["CASCADE", "CASCADES", "FRAME", "clip_matrix", "clip_projection", "far_depth"]
 
 Array = NDArray[Any]
 CASCADES = 4
@@ -45,10 +45,12 @@ FRAME = Struct(
         ("ground", "vec4f", 0),  # height, how far it is seen, distance of grid lines, 1 where there is one
         ("floor_color", "vec4f", 0),  # w: how much of it covers
         ("line_color", "vec4f", 0),  # of the grid; w: how much it covers
-        ("grid", "vec4f", 0),  # origin modulo five grid lines (x, z), darkness of shadows
-        ("background_top", "vec4f", 0),  # w: 0 transparent, 1 shown, 2 a sky
-        ("background_bottom", "vec4f", 0),
+        ("grid", "vec4f", 0),  # origin modulo five grid lines (x, z), darkness of shadows, 1 / far
+        ("background_top", "vec4f", 0),  # w: 0 transparent, 1 shown, 2 a sky, 3 the environment
+        ("background_bottom", "vec4f", 0),  # w: how much out of focus the environment is
         ("contact", "vec4f", 0),  # how far contact shading looks in metres, pixels of a metre at depth 1
+        ("environment", "vec4f", 0),  # cosine and sine of its turn, layers less one, 1 where there is a map
+        ("harmonics", "vec4f", 9),  # of what a matt surface gathers
         ("counts", "vec4u", 0),  # 0, cascades, samples, taps of a shadow
         ("cascades", CASCADE, CASCADES),
     ],
@@ -68,3 +70,11 @@ def clip_projection(camera: Camera) -> Array:
     projection = np.array(camera.projection)
     projection[2] = 0.5 * (projection[3] - projection[2])
     return projection
+
+
+def far_depth(camera: Camera) -> float:
+    """How far before the camera its far plane is."""
+    row, last = np.asarray(camera.projection, np.float64)[2:, 2:]
+    # z = w at the far plane: both are linear in what lies before the camera.
+    slope, offset = row[0] - last[0], last[1] - row[1]
+    return float(-offset / slope) if slope and -offset / slope > 0 else 1e30

@@ -1,6 +1,11 @@
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var shadow_map: texture_depth_2d_array;
 @group(0) @binding(2) var shadow_sampler: sampler_comparison;
+// The same at a quarter of the size: how much of a texel something covers, that times its mean depth, its least depth.
+@group(0) @binding(6) var shadow_blocks: texture_2d_array<f32>;
+@group(0) @binding(7) var smooth_sampler: sampler;
+// The least depth of what can darken a texel of it, a thirty-second of the size.
+@group(0) @binding(8) var shadow_least: texture_2d_array<f32>;
 
 const PI = 3.14159265358979;
 
@@ -32,4 +37,12 @@ struct Surface {
 // From a surface towards the eye.
 fn towards_eye(position: vec3f) -> vec3f {
   return select(-frame.forward.xyz, normalize(frame.eye.xyz - position), frame.eye.w > 0.5);
+}
+
+// How much is seen of the floor at a place: it fades into the distance, and before the camera's far plane.
+fn floor_seen(position: vec3f) -> f32 {
+  let off = (position.xz - frame.scene.xz) / frame.ground.y;
+  let far = 1.0 - smoothstep(0.6, 0.95, dot(position - frame.eye.xyz, frame.forward.xyz) * frame.grid.w);
+  let near = 1.0 - smoothstep(0.2, 1.0, length(off));
+  return near * far;
 }

@@ -1,10 +1,10 @@
-// Takes the pattern out of the contact shading, along surfaces and not across their edges.
+// Takes the pattern out of the contact shading, along surfaces and not across their edges. Depths are in reaches of it.
 @group(1) @binding(0) var rough: texture_2d<f32>;
 
 @fragment fn smoothed(@builtin(position) at: vec4f) -> @location(0) vec4f {
   let size = vec2i(textureDimensions(rough));
   let here = textureLoad(rough, vec2i(at.xy), 0).xy;
-  let room = max(frame.contact.x, 0.02 * abs(here.y));
+  let room = max(1.0, 0.02 * abs(here.y));
   var sum = vec2f(0.0);
   for (var y = -2; y < 2; y++) {
     for (var x = -2; x < 2; x++) {
@@ -13,5 +13,5 @@
       sum += weight * vec2f(there.x, 1.0);
     }
   }
-  return vec4f(sum.x / max(sum.y, 1e-6));
+  return vec4f(sum.x / max(sum.y, 1e-6), here.y, 0.0, 0.0);
 }

@@ -30,9 +30,7 @@ fn lamps_on_floor(position: vec3f) -> vec3f {
 }
 
 @fragment fn ground_fragment(in: Floor) -> @location(0) vec4f {
-  let away = (in.position.xz - frame.scene.xz) / frame.ground.y;
-  var near = clamp(1.15 - 1.15 * dot(away, away), 0.0, 1.0);
-  near *= near;
+  let near = floor_seen(in.position);
   let p = (in.position.xz + frame.grid.xy) / frame.ground.z;
   let width = fwidth(p);
   let small = 0.5 * grid_lines(p, width);

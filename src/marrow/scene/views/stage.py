@@ -120,10 +120,11 @@ class Posed:
         return (flat @ turn.swapaxes(1, 2) + move[:, None]).reshape(points.shape)
 
     def directed(self, vectors: Array, *, normals: bool = False) -> Array:
-        """Unit vectors of model space `(N, V, 3)` in the world; normals go by the cofactor of the transform."""
+        """Unit vectors of model space `(N, V, 3)` in the world; normals go by the cofactor of the transform, and
+        stay outside where it mirrors."""
         turn = self.transforms[..., :3].astype(np.float64)
         if normals:
-            turn = np.stack([_cofactor(m) for m in turn])
+            turn = affine.normal_matrix(turn)
         out = vectors.astype(np.float64) @ turn.swapaxes(1, 2)
         return out / np.maximum(np.linalg.norm(out, axis=-1, keepdims=True), 1e-30)
 
@@ -146,10 +147,6 @@ class Stage:
 
     things: tuple[Posed, ...]
     compare: Character | None = None
-
-
-def _cofactor(m: Array) -> Array:
-    return np.stack([np.cross(m[1], m[2]), np.cross(m[2], m[0]), np.cross(m[0], m[1])])
 
 
 def shown_joints(character: Character) -> Array:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
+from marrow.io.images import BROWSER_TYPES, Undecodable, for_browsers
 from marrow.model.material import Image
-from marrow.studio.assets import IMAGE_TYPES
 
 __all__ = ["page_images"]
 
@@ -14,13 +14,24 @@ __all__ = ["page_images"]
 def page_images(images: Sequence[Image], size: int | None) -> tuple[list[tuple[str, bytes]], list[str]]:
     """The type and the bytes of each, no side longer than `size` pixels; and lines about what was changed or left
     out."""
-    found, notes = [], []
+    found: list[tuple[str, bytes]] = []
+    notes: list[str] = []
     for k, image in enumerate(images):
         kind, data = image.media_type, image.data
-        if kind not in IMAGE_TYPES:
-            notes.append(f"image {k} ({kind}): browsers do not show that; it is left out")
-            kind, data = "application/octet-stream", b""
-        elif size is not None:
+        if kind not in BROWSER_TYPES:
+            try:
+                kind, data = for_browsers(data, kind, small=True)
+            except Undecodable as error:
+                notes.append(f"image {k} ({kind}): it cannot be shown, and is left out: {error}")
+                data = b""
+            else:
+                if kind not in BROWSER_TYPES:
+                    notes.append(f"image {k} ({kind}): browsers do not show that; it is left out")
+                    data = b""
+            if not data:
+                found.append(("application/octet-stream", data))
+                continue
+        if size is not None:
             kind, data, note = _smaller(kind, data, size)
             if note:
                 notes.append(f"image {k}: {note}")

@@ -50,7 +50,7 @@ class FbxSurface:
 
     def normals(self, v: Array) -> Array:
         v = v.astype(np.float64)
-        return v if self.moved is None else affine.apply_vectors(affine.cofactor(self.moved), v)
+        return v if self.moved is None else affine.apply_vectors(affine.normal_matrix(self.moved), v)
 
 
 def surface_of(mesh: Mesh, moved: Array | None) -> FbxSurface:
@@ -66,6 +66,8 @@ def surface_of(mesh: Mesh, moved: Array | None) -> FbxSurface:
     chosen = np.concatenate(order)
     whole = np.array_equal(chosen, np.arange(mesh.triangle_count))
     triangles = mesh.triangles if whole else mesh.triangles[chosen]
+    if moved is not None and affine.mirrors(moved):
+        triangles = triangles[:, ::-1]
     seen = np.zeros(len(points), bool)
     seen[point_of[triangles]] = True
     if not seen.all():  # readers drop what is in no triangle
@@ -119,6 +121,8 @@ def write_geometry(document: FbxDocument, surface: FbxSurface) -> int:
             tangents = surface.directions(mesh.tangents[:, :3])
             tangents = tangents if surface.moved is None else _unit(tangents)
             side = np.where(mesh.tangents[:, 3:] < 0, -1.0, 1.0)
+            if surface.moved is not None and affine.mirrors(surface.moved):
+                side = -side
             layers.add("Binormal", "Binormals", np.cross(normals, tangents) * side)
             layers.add("Tangent", "Tangents", tangents)
     for i, uv in enumerate(mesh.uvs):

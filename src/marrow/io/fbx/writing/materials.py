@@ -13,7 +13,7 @@ from marrow.io.fbx.keyed_properties import NOTE
 from marrow.io.fbx.material_notes import SLOTS, note_of
 from marrow.io.fbx.writing.document import FbxDocument
 from marrow.io.fbx.writing.properties import Properties
-from marrow.io.images import media_type
+from marrow.io.images import Undecodable, as_png, media_type
 from marrow.io.losses import Losses
 from marrow.model import Image, Material, Texture
 
@@ -118,11 +118,19 @@ class MaterialWriter:
         if index not in self._videos:
             image = self.images[index]
             kind = media_type(image.data, image.media_type, name=image.name)
+            data = image.data
             if kind in _RARE:
-                self.losses.add(f"image {image.name!r}", f"is {kind}, which few programs read from FBX")
+                try:
+                    data, was, kind = as_png(data), kind, "image/png"
+                    self.losses.add(
+                        f"image {image.name!r}", f"{was}, which few programs read from FBX, was made PNG"
+                    )
+                except Undecodable as error:
+                    told = f"is {kind}, which few programs read from FBX, and cannot be made PNG ({error})"
+                    self.losses.add(f"image {image.name!r}", told)
             file = self._file_name(image.name, _SUFFIX.get(kind, ".bin"))
             if self.folder:
-                self.files[file] = image.data
+                self.files[file] = data
                 file = f"{self.folder}/{file}"
             number, record = self.document.object("Video", image.name or "texture", "Clip")
             record.add("Type", "Clip")
@@ -132,7 +140,7 @@ class MaterialWriter:
             record.add("Filename", file)
             record.add("RelativeFilename", file)
             if not self.folder:
-                record.add("Content", image.data)
+                record.add("Content", data)
             self._videos[index] = number, file
         return self._videos[index]
 

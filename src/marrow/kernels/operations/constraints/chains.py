@@ -131,7 +131,7 @@ def work_out(work, top, c, first, i, count, above):
 
 def run_chain(work, n, top, c, k, weight):
     """Turns the links of a chain so that the last one comes to a place: from the tip inward (CCD), or along the
-    points of FABRIK."""
+    points of FABRIK. Those do not know of limits: where links have some, both in turn."""
     first, count, above, numbers = c.first_source[k], c.extra[k], c.parent[k], c.numbers[k]
     goal = goal_of(work, n, c, k, first + count, first + c.sources[k])
     if not math.isfinite(goal[0] + goal[1] + goal[2]):
@@ -140,10 +140,12 @@ def run_chain(work, n, top, c, k, weight):
     rows, Jp, room = work.stack, work.Jp, work.local
     tip = c.source[first + count - 1]
     # How the links were turned, and for FABRIK where they are to go: 7 numbers each.
+    inward = not fabrik
     for i in range(count):
         j = c.source[first + i]
         q = local_rotation(rows, top, Jp, j)
         room[16 * j], room[16 * j + 1], room[16 * j + 2], room[16 * j + 3] = q
+        inward = inward or c.share[first + i] != 0.0
     for _ in range(rounds):
         if not length_of(minus(place_of(work, tip), goal)) > near:
             break
@@ -170,7 +172,7 @@ def run_chain(work, n, top, c, k, weight):
                 keep_inside(work, top, c, s)
                 refresh_joint(work, top, j, p)
             work_out(work, top, c, first, 0, count, above)
-        else:
+        if inward:
             for b in range(count - 1):
                 i = count - 2 - b
                 s = first + i

@@ -361,7 +361,7 @@ def _chain(c: SolvedConstraint, rows: Rows, parents: Array, w: float) -> None:
             for i, point in enumerate(reversed(points)):
                 _turn_towards(rows, parents, links[i], links[i + 1], point)
                 inside(i)
-        else:
+        if not c.numbers[2] or any(c.share[: c.extra]):
             for i in reversed(range(len(links) - 1)):
                 _turn_towards(rows, parents, links[i], links[-1], goal)
                 inside(i)

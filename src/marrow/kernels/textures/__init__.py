@@ -1,0 +1,1 @@
+"""Compressed textures to pixels: blocks of BC1 to BC7, ETC2, ASTC and Basis Universal."""
