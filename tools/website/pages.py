@@ -31,6 +31,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "motion.md",
         "motion_pairs.md",
         "compression.md",
+        "matching.md",
         "lod.md",
     ),
     "Seeing": ("studio.md", "export_page.md", "rendering.md", "gpu.md"),

@@ -36,6 +36,7 @@ def convert(
     axes: str | None = None,
     compress: Literal["meshopt", "quantized", "quantized+meshopt", "draco"] | None = None,
     variant: str | None = None,
+    subdivide: str | None = None,
     split: Annotated[bool, Parameter(negative=())] = False,
     workers: int = 0,
     on: str | None = None,
@@ -82,6 +83,8 @@ def convert(
         said.
     variant
         Write the character in this one of its material variants.
+    subdivide
+        Subdivide the meshes so many times (1 to 6), or where and as often as the file says: file.
     split
         Write a .glb or .gltf for each level of detail: OUT, OUT_lod1, OUT_lod2...
     workers
@@ -104,7 +107,8 @@ def convert(
     *sources, last = files
     target = Path(last)
     options: dict[str, Any] = {
-        "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences": influences, "joints": joints,
+        "subdivide": subdivide, "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences":
+        influences, "joints": joints,
         "rate": rate, "scale": scale, "facing": facing, "units": units, "up": up, "calibration": calibration, "axes": axes,
         "compress": compress, "variant": variant, "split": split, "allow_outside": allow_outside,
     }  # fmt: skip
@@ -161,7 +165,7 @@ def convert_file(source: str, making: Making, options: dict[str, Any]) -> dict[s
 def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[str], str]:
     """Writes `source` to `target`; lines worth knowing, and what was written in words."""
     from marrow.cli._captured import named_take, without_surprises
-    from marrow.cli._files import chosen_clips, in_world, open_character
+    from marrow.cli._files import chosen_clips, in_world, open_character, subdivide_wish
     from marrow.cli._output import bytes_text
     from marrow.io import registry, save
 
@@ -179,6 +183,7 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
         facing=wishes["facing"],
         units=wishes["units"] if wishes["units"] == "metres" else None,
         calibration=wishes["calibration"] or "drop",
+        subdivide=subdivide_wish(wishes.get("subdivide")),
         allow_outside=wishes["allow_outside"],
     )
     if clip:

@@ -32,6 +32,8 @@ Loadable = PathLike | bytes | bytearray | memoryview | IO[bytes]
 _SAME_LINES = 3
 _SAYS_UP = ("SMPL", "motion in numbers")
 """Formats whose readers do what `up` says."""
+_SUBDIVIDES = ("FBX",)
+"""Formats whose readers subdivide the polygons of the file."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -49,6 +51,7 @@ def load(
     motion: str | None = None,
     up: str | None = None,
     scene: str | int | None = None,
+    subdivide: int | str | None = None,
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
@@ -73,12 +76,15 @@ def load(
       `"smpl-joints"`, `"humanml3d"`, `"smpl"`, ...; `"markers"`: every point is a joint of its own
     - `up="z"` says which axis is up in the file, and rights it: for BVH and others that do not say it
     - `scene`: which of several scenes of a glTF file, by its name or number; None: the one that the file says
+    - `subdivide=2` subdivides the meshes twice (Catmull-Clark, see `mw.subdivide`), of an FBX file its polygons with
+    their creases;
+      `"file"`: where and as often as the file says
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    options = LoadOptions(scale, influences, rate, allow_outside, motion, up, scene)
+    options = LoadOptions(scale, influences, rate, allow_outside, motion, up, scene, subdivide)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
     _validate.one_of("load", "calibration", calibration, ("drop", "keep"))
     if units is not None:
@@ -206,6 +212,10 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
             raise ResourceLimitError("is nested too deeply", path=path) from None
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
+        if isinstance(options.subdivide, int) and form.name not in _SUBDIVIDES:
+            from marrow.lod.subdivided_meshes import subdivide
+
+            character = subdivide(character, options.subdivide)
         character = _gathered(with_tangents(_limited(_named(character), options.influences)))
         character = _righted(character, options.up) if form.name not in _SAYS_UP else character
         character = _with_facing(character)

@@ -230,8 +230,13 @@ def write(character: Character, path: str | os.PathLike[str]) -> None:
         write_to(file, character)
 
 
-def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None = None) -> None:
-    """Writes the character into an open binary file, with more `metadata` of the caller's."""
+def write_to(
+    file: Any,
+    character: Character,
+    metadata: Mapping[str, str] | None = None,
+    arrays: Mapping[str, Array] | None = None,
+) -> None:
+    """Writes the character into an open binary file, with more `metadata` and `arrays` of the caller's."""
     check_finite(character)
     store = _Store()
     document = _Document(
@@ -262,7 +267,8 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
         raise ValidationError(f"a name cannot be written as UTF-8: {error}") from None
     except msgspec.ValidationError as error:  # JSON has no word for NaN and infinity
         raise ValidationError(f"the character holds a number that is not finite: {error}") from None
-    write_container(file, store.tensors, {"character": text.decode(), **(metadata or {})})
+    tensors = {**store.tensors, **(arrays or {})}
+    write_container(file, tensors, {"character": text.decode(), **(metadata or {})})
 
 
 def _differing(value: Material | Texture, default: Material | Texture) -> Any:

@@ -6,6 +6,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     box_unions,
     control,
     foot_probes,
+    frame_search,
     gradients,
     ground_rays,
     height_fields,

@@ -102,6 +102,10 @@ def baked(
     if compiled.character is not character:
         raise ValidationError(f"bake_runtime: the graph was compiled for {compiled.character!r}")
     runtime_kernels()
+    for match in compiled.matches:
+        raise ValidationError(
+            f"bake_runtime: {match.path} is MotionMatch, whose search the runtimes do not have: bake a graph without it"
+        )
     between = baked_steps(compiled)
     surface = skin_sections(character) if skins else SkinSections()
     sections = {

@@ -35,6 +35,18 @@ class Properties:
         else:
             self._put(name, "double", "Number", "", float(value))
 
+    def own_integer(self, name: str, value: int) -> None:
+        """A whole number of an artist's."""
+        self._put(name, "int", "Integer", "U", np.int32(value))
+
+    def own_flag(self, name: str, value: bool) -> None:
+        """Yes or no of an artist's."""
+        self._put(name, "bool", "", "U", np.int32(value))
+
+    def own_vector(self, name: str, value: Any) -> None:
+        """Three numbers of an artist's."""
+        self._put(name, "Vector3D", "Vector", "U", *map(float, value))
+
     def vector(self, name: str, value: Any) -> None:
         self._put(name, "Vector3D", "Vector", "", *map(float, value))
 
