@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from marrow.kernels import (  # noqa: F401  (each adds its own)
+    archive_coder,
     box_unions,
     control,
     foot_probes,
@@ -18,6 +19,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     nearest_points,
     number_parsing,
     packed_check,
+    packed_numbers,
     packing,
     packing_steps,
     planting,

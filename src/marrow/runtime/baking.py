@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -123,8 +123,8 @@ def baked(
 
 
 def _pose(compiled: CompiledGraph) -> dict[str, Array]:
-    """What the pose kernel reads and nobody changes, as its evaluator binds it. Packed clips are baked unpacked."""
-    kept = PoseEvaluator.of(replace(compiled, bank=compiled.bank.unpacked()))._make_frame().kept
+    """What the pose kernel reads and nobody changes, as its evaluator binds it. Packed clips stay packed."""
+    kept = PoseEvaluator.of(compiled)._make_frame().kept
     return {name: kept[f"work.{name.partition('.')[2]}"] for name in array_leaves("pose")}
 
 

@@ -58,6 +58,7 @@ KERNELS_USED = (
     "field_below",
     "ground_below",
     "override_joints",
+    "check_record",
     "split_updates",
     "move_roots",
     "join_travel",
@@ -166,6 +167,7 @@ _BY_HAND = {
     "override_joints": {
         "memory", "parents", "rows", "told", "whose", "joints", "first", "top", "Jp", "offset", "model",
     },
+    "check_record": {"words", "frames", "groups", "morph_groups"},
     "split_updates": {"instances", "place", "shown_at", "path", "dt", "seconds", "parts"},
     "move_roots": {"place", "ended", "own", "path", "parts", "part", "roots", "before"},
     "join_travel": {"travel", "parts", "part", "total"},
