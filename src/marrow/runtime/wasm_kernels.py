@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from marrow.kernels.language.machine import LEVELS, ProcessorLevel, target_machine
+from marrow.kernels.language.machine import LEVELS, ProcessorLevel, object_code, target_machine
 from marrow.kernels.language.wasm_code import lowered
 from marrow.kernels.targets import BuildTarget
 from marrow.runtime.layout import NOT_IN_PAGES, runtime_kernels
@@ -52,19 +52,4 @@ def wasm_object() -> bytes:
     text = lowered(written_kernels(machine, page=True)[0], strict=False)
     if others := re.findall(r"llvm\.(?:fma|fmuladd)\.[\w.]+", text):
         raise ValueError(f"{others[0]} has no form in WebAssembly yet")
-    return _small_code(text, machine)
-
-
-def _small_code(text: str, machine: Any) -> bytes:
-    """Object code in which what is called from several places is there once: pages are fetched."""
-    from llvmlite import binding
-
-    parsed = binding.parse_assembly(text)
-    parsed.verify()
-    options = binding.create_pipeline_tuning_options(speed_level=1)
-    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-    options.inlining_threshold = 25
-    builder = binding.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(parsed, builder)
-    code: bytes = machine.emit_object(parsed)
-    return code
+    return object_code(text, machine, small=True)  # pages are fetched
