@@ -61,7 +61,7 @@ class LoadOptions:
     vertex. `rate` is that of formats that are baked, in frames a second (None: the file's own, at least 30).
     `allow_outside` lets a file refer to others outside its own folder. `motion` says what bare numbers are, `up` which axis
     is up in the file, `scene` which of several scenes is read, `subdivide` how often meshes are subdivided (`"file"`:
-    as it says).
+    as it says), `variants` which of a USD stage are chosen.
     """
 
     scale: float | None = None
@@ -72,6 +72,7 @@ class LoadOptions:
     up: str | None = None
     scene: str | int | None = None
     subdivide: int | str | None = None
+    variants: str | tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("scale", "rate"):
@@ -89,6 +90,8 @@ class LoadOptions:
             if levels > MAX_LEVELS:
                 raise ValidationError(f"load.subdivide: expected at most {MAX_LEVELS}, got {levels}")
             _validate.set_fields(self, subdivide=levels or None)
+        given = (self.variants,) if isinstance(self.variants, str) else self.variants
+        _validate.set_fields(self, variants=_validate.items("load", "variants", given, str))
         if self.motion is not None:
             _validate.one_of("load", "motion", self.motion, MOTIONS)
         if self.up is not None:
