@@ -152,7 +152,11 @@ def steer(crowd: Any, rng: np.random.Generator) -> None:
             continue
     if names["overrides"]:
         heights = rng.normal(0, 0.1, (3, 3))
-        crowd.set_ground(rng.choice([None, 0.1], 1)[0] if rng.random() < 0.5 else lambda places: places[:, 0] * heights[0, 0])
+        crowd.set_ground(
+            rng.choice([None, 0.1], 1)[0]
+            if rng.random() < 0.5
+            else lambda places: places[:, 0] * heights[0, 0]
+        )
     for slot in names["slots"]:
         clip = names["clips"][int(rng.integers(1, len(names["clips"])))] if len(names["clips"]) > 1 else ""
         try:

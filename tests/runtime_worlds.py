@@ -96,14 +96,19 @@ def placed() -> Graph:
     floors, limits and targets of every kind, feet on the ground."""
     effectors = (
         IKEffector("hand_l", target="v", weight="x"),
-        IKEffector("hand_r", target="w", rotation=(0.1, 0.2, 0.3), space="world", pole=(0.0, 1.0, -1.0), soft=0.1),
+        IKEffector(
+            "hand_r", target="w", rotation=(0.1, 0.2, 0.3), space="world", pole=(0.0, 1.0, -1.0), soft=0.1
+        ),
         IKEffector("head", aim="w"),
         IKEffector("foot_l"),
         IKEffector("pelvis", target=(0.0, 0.1, 0.0), space="root", weight=0.2),
     )
     machine = StateMachine(
         {"walk": State(Speed("walk", "speed")), "wave": State("wave")},
-        (Transition("walk", "wave", ("go",), seconds=0.2), Transition("wave", "walk", ("go",), blend="inertia")),
+        (
+            Transition("walk", "wave", ("go",), seconds=0.2),
+            Transition("wave", "walk", ("go",), blend="inertia"),
+        ),
     )
     told = JointOverride(machine, ("head", "spine_01"), name="spine", mode="offset", space="model")
     floor = IKFloor(("hand_l", "hand_r"), normal="n", height="y", space="world")

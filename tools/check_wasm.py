@@ -20,9 +20,9 @@ import pytest
 
 os.environ.setdefault("MARROW_KERNELS", "jit")  # there jobs for threads are calls like others
 
-import marrow as mw  # noqa: E402
-from marrow.kernels import catalogue  # noqa: E402
-from marrow.skinning.joint_boxes import joined_boxes  # noqa: E402
+import marrow as mw
+from marrow.kernels import catalogue
+from marrow.skinning.joint_boxes import joined_boxes
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / name) for name in ("", "kernels", "studio")]
@@ -132,7 +132,9 @@ def main(engines: Sequence[str]) -> None:
     counted = Counter(call.kernel.name for call in calls)
     missing = [kernel.name for kernel in kernels if not counted[kernel.name]]
     size = sum(a.nbytes for call in calls for a in call.before.values())
-    print(f"{len(calls)} calls of {len(counted)} of {len(kernels)} kernels, {size / 1e6:.1f} MB; without: {missing}")
+    print(
+        f"{len(calls)} calls of {len(counted)} of {len(kernels)} kernels, {size / 1e6:.1f} MB; without: {missing}"
+    )
     failed = bool(missing)
     for strict in (False, True):
         module = wasm_module(kernels, strict=strict)

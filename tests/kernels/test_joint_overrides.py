@@ -9,7 +9,9 @@ from marrow.math import affine, quaternion, transform
 
 PARENTS = np.array([-1, 0, 1, 1, 3, 0], np.int32)
 JP = 16
-JOINTS = np.array([[1, 2], [3, 0], [4, 1]], np.int32)  # parents first, each with its number among what is told
+JOINTS = np.array(
+    [[1, 2], [3, 0], [4, 1]], np.int32
+)  # parents first, each with its number among what is told
 
 
 def parent_of(j, t, r, s):

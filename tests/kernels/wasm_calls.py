@@ -32,7 +32,17 @@ def wasm_module(kernels: Sequence[Kernel], *, strict: bool) -> bytes:
         (folder / "kernels.o").write_bytes(code)
         exports = [f"--export={kernel.name}" for kernel in kernels]
         flags = ["--no-entry", "--strip-all", "--export=__heap_base", "-z", "stack-size=262144"]
-        command = [sys.executable, "-m", "ziglang", "wasm-ld", *flags, *exports, "kernels.o", "-o", "out.wasm"]
+        command = [
+            sys.executable,
+            "-m",
+            "ziglang",
+            "wasm-ld",
+            *flags,
+            *exports,
+            "kernels.o",
+            "-o",
+            "out.wasm",
+        ]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
         return (folder / "out.wasm").read_bytes()
 

@@ -31,7 +31,10 @@ def runtime():
     ("node", "words"),
     [
         (Function("walk", "mine"), r"root is a function of Python's"),
-        (JointOverride(Function("walk", "mine"), ("arm",), name="over"), r"root\.source is a function of Python's"),
+        (
+            JointOverride(Function("walk", "mine"), ("arm",), name="over"),
+            r"root\.source is a function of Python's",
+        ),
         (Retarget("other"), r"root is Retarget, which shows another animator"),
     ],
 )

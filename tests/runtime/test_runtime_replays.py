@@ -18,7 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marrow as mw
-from marrow.graph import ChainIK, FullBodyIK, Graph, IKEffector, JointOverride, RootMotion, Slot, SpringChain, Springs
+from marrow.graph import (
+    ChainIK,
+    FullBodyIK,
+    Graph,
+    IKEffector,
+    JointOverride,
+    RootMotion,
+    Slot,
+    SpringChain,
+    Springs,
+)
 from marrow.runtime import baked
 from marrow.runtime.build import BUILT, WEB, built
 from marrow.runtime.native import NativeRuntime

@@ -24,9 +24,7 @@ from marrow.runtime.build import BUILT
 __all__ = ["MISSING", "OZZ_STEPS", "ozz_data", "ozz_module"]
 
 SOURCE = Path(__file__).with_name("ozz_web.cpp")
-MISSING = (
-    "ozz was not measured: git clone https://github.com/guillaumeblanc/ozz-animation, and name the folder in MARROW_OZZ"
-)
+MISSING = "ozz was not measured: git clone https://github.com/guillaumeblanc/ozz-animation, and name the folder in MARROW_OZZ"
 RATE = 30.0
 OZZ_STEPS = """
 export async function prepareOzz(module, numbers, count) {
@@ -67,7 +65,11 @@ def ozz_data(character: Character, clips: tuple[str, str]) -> bytes:
     """A skeleton and two clips as float32: joints, parents, rest; then of each duration, frames, keys."""
     skeleton = character.skeleton
     rest = skeleton.rest
-    parts = [[len(skeleton)], skeleton.parents, np.concatenate([rest.translation, rest.rotation, rest.scale], 1)]
+    parts = [
+        [len(skeleton)],
+        skeleton.parents,
+        np.concatenate([rest.translation, rest.rotation, rest.scale], 1),
+    ]
     for name in clips:
         clip = character.clips[name]
         frames = max(2, round(clip.duration * RATE) + 1)
@@ -94,13 +96,31 @@ def ozz_module() -> Path | None:
     file = BUILT / f"ozz-{digest.hexdigest()[:16]}.wasm"
     if not file.is_file():
         file.parent.mkdir(parents=True, exist_ok=True)
-        flags = ["-target", "wasm32-wasi", "-mexec-model=reactor", "-O3", "-DNDEBUG", "-msimd128", "-fno-exceptions"]
+        flags = [
+            "-target",
+            "wasm32-wasi",
+            "-mexec-model=reactor",
+            "-O3",
+            "-DNDEBUG",
+            "-msimd128",
+            "-fno-exceptions",
+        ]
         flags += ["-std=c++17", "-w", "-s", "-I", str(folder / "include"), "-I", str(folder / "src")]
         with tempfile.TemporaryDirectory(dir=file.parent) as room:
             made = Path(room) / "ozz.wasm"
-            command = [sys.executable, "-m", "ziglang", "c++", *flags, str(SOURCE), *map(str, sorted(sources))]
+            command = [
+                sys.executable,
+                "-m",
+                "ziglang",
+                "c++",
+                *flags,
+                str(SOURCE),
+                *map(str, sorted(sources)),
+            ]
             done = subprocess.run([*command, "-o", str(made)], capture_output=True, text=True)
             if done.returncode:
-                raise SystemExit(f"marrow: building ozz failed (it takes PyPI's ziglang):\n{done.stderr[-2000:]}")
+                raise SystemExit(
+                    f"marrow: building ozz failed (it takes PyPI's ziglang):\n{done.stderr[-2000:]}"
+                )
             os.replace(made, file)
     return file

@@ -188,7 +188,9 @@ def contests() -> list[Contest]:
     return found
 
 
-def _calls(what: str, own: Animator, library: NativeCrowd) -> tuple[Callable[[], object], Callable[[], object]]:
+def _calls(
+    what: str, own: Animator, library: NativeCrowd
+) -> tuple[Callable[[], object], Callable[[], object]]:
     """What the extension module and libmarrow do."""
     if what == "skin":
         return partial(_skin, own), partial(library.skin, [0])
@@ -205,9 +207,7 @@ def _contest(what: str, own: Animator, library: NativeCrowd, others: dict[str, A
     goals = {module: 2.0} if backend().name == "v3" else {}
     notes = ["One thread each; in pages and node the best of five there."]
     if what == "blend":
-        entries |= {
-            f"ozz in {name}": Timed(partial(c.measure, "ozz")) for name, c in others.items() if ozz
-        }
+        entries |= {f"ozz in {name}": Timed(partial(c.measure, "ozz")) for name, c in others.items() if ozz}
         goals = {f"ozz in {name}": 1.0 for name in others if ozz}
         notes += [] if ozz else [MISSING]
     elif backend().name != "v3":
@@ -219,7 +219,9 @@ def _same(what: str, own: Animator, library: NativeCrowd) -> Contest:
     """The library beside the module."""
     name = f"extension module ({backend().name})"
     module, native = _calls(what, own, library)
-    return Contest(f"{TITLES[what]}, libmarrow", "call", 1, {"libmarrow": native, name: module}, [], {name: 1.03})
+    return Contest(
+        f"{TITLES[what]}, libmarrow", "call", 1, {"libmarrow": native, name: module}, [], {name: 1.03}
+    )
 
 
 def _update(crowd: Animator, what: str) -> None:

@@ -69,7 +69,10 @@ class NativeRuntime:
         )
 
     def ground_mesh(self, positions: ArrayLike, triangles: ArrayLike) -> NativeGround:
-        places, corners = np.ascontiguousarray(positions, np.float64), np.ascontiguousarray(triangles, np.int32)
+        places, corners = (
+            np.ascontiguousarray(positions, np.float64),
+            np.ascontiguousarray(triangles, np.int32),
+        )
         n = ctypes.c_int64
         return NativeGround(
             self, "mrw_ground_mesh", _address(places), n(len(places)), _address(corners), n(len(corners))
