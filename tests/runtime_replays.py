@@ -101,7 +101,7 @@ def recording(
                 made.append(["slot_stop", slot, 0.2, some()])
         for name, k in overrides:
             if rng.random() < 2 * rare:
-                turns = rng.normal(0, 1, (k, 4)) + [0, 0, 0, 1.0]
+                turns = rng.normal(0, 1, (k, 4)) + np.array([0, 0, 0, 1.0])
                 turns /= np.linalg.norm(turns, axis=1, keepdims=True)
                 given = [turns.tolist(), rng.normal(0, 0.3, (k, 3)).tolist()]
                 kept = [g if rng.random() < 0.7 else None for g in given]

@@ -92,7 +92,7 @@ PLACED: dict[str, Any] = {
 
 
 def placed() -> Graph:
-    """The mannequin with all that is done between programs: joints that code places, solvers of whole bodies and of arms with
+    """The mannequin with all that is done between programs: joints that code places, solvers of bodies and of arms with
     floors, limits and targets of every kind, feet on the ground."""
     effectors = (
         IKEffector("hand_l", target="v", weight="x"),

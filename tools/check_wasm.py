@@ -1,4 +1,4 @@
-"""Every kernel in WebAssembly: calls that the tests make are recorded and run again in wasmtime, node and Chromium, in both modules.
+"""Every kernel in WebAssembly: calls that tests make are recorded and run again in wasmtime, node and Chromium.
 
 PYTHONPATH=tests:tests/kernels:tests/studio python tools/check_wasm.py [wasmtime] [node] [chromium]
 """
@@ -35,13 +35,30 @@ from compiling import arrays_of, watch  # noqa: E402
 
 EACH, MOST_BYTES = 3, 64 << 20
 FILES = (
-    "kernels/test_joint_overrides.py", "kernels/test_rotation_kernels.py", "kernels/test_program_steps.py", "animation/test_packed_clips.py",
-    "motion/test_planting.py", "motion/test_transfer.py", "motion/test_two_bone.py",
-    "io/fbx/test_fbx_polygons.py", "io/test_bvh_numbers.py", "lod/test_select.py", "lod/test_lod_measuring.py", "torch/test_skinning.py",
-    "dataset/test_building.py", "dataset/test_features.py", "gpu/test_crowd_poses.py", "gpu/test_gpu_ik.py",
-    "skinning/test_skin.py", "graph/test_ik_nodes.py", "graph/test_ground.py", "graph/test_ground_mesh.py", "graph/test_feet.py",
-    "graph/test_animator_parts.py", "runtime/test_runtime_files.py",
-)  # fmt: skip
+    "kernels/test_joint_overrides.py",
+    "kernels/test_rotation_kernels.py",
+    "kernels/test_program_steps.py",
+    "animation/test_packed_clips.py",
+    "motion/test_planting.py",
+    "motion/test_transfer.py",
+    "motion/test_two_bone.py",
+    "io/fbx/test_fbx_polygons.py",
+    "io/test_bvh_numbers.py",
+    "lod/test_select.py",
+    "lod/test_lod_measuring.py",
+    "torch/test_skinning.py",
+    "dataset/test_building.py",
+    "dataset/test_features.py",
+    "gpu/test_crowd_poses.py",
+    "gpu/test_gpu_ik.py",
+    "skinning/test_skin.py",
+    "graph/test_ik_nodes.py",
+    "graph/test_ground.py",
+    "graph/test_ground_mesh.py",
+    "graph/test_feet.py",
+    "graph/test_animator_parts.py",
+    "runtime/test_runtime_files.py",
+)
 """Tests whose work calls every kernel."""
 
 
@@ -84,7 +101,7 @@ def in_chromium(module: bytes, calls: bytes) -> bytes:
     from browser import chromium
 
     script = (ROOT / "tests" / "kernels" / "wasm_calls.mjs").read_text().partition("\nif (typeof process")[0]
-    script = script.replace("export async function", "window.run = async function")
+    script = script.replace("export async function run", "window.run = async function")
     body = """async ([module, calls]) => {
       const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
       const parts = await window.run(bytes(module), bytes(calls));

@@ -1,10 +1,10 @@
-"""ozz-animation's runtime as an anchor for `marrow bench web`: compiled for WebAssembly by zig, from a folder with its sources.
+"""ozz-animation's runtime as an anchor for `marrow bench web`: compiled for WebAssembly by zig, from its sources.
 
     git clone https://github.com/guillaumeblanc/ozz-animation
     MARROW_OZZ=ozz-animation marrow bench web
 
-It is built as its own project builds it for pages: with its portable maths (it has none for WebAssembly's SIMD), which the compiler
-may make vectors of.
+It is built as its own project builds it for pages: with its portable maths (it has none for WebAssembly's
+SIMD), of which the compiler may make vectors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from marrow.runtime.build import BUILT
 __all__ = ["MISSING", "OZZ_STEPS", "ozz_data", "ozz_module"]
 
 SOURCE = Path(__file__).with_name("ozz_web.cpp")
-MISSING = "ozz was not measured: git clone https://github.com/guillaumeblanc/ozz-animation, and name the folder in MARROW_OZZ"
+MISSING = "ozz was not measured: git clone https://github.com/guillaumeblanc/ozz-animation, "
+    "and name the folder in MARROW_OZZ"
 RATE = 30.0
 OZZ_STEPS = """
 export async function prepareOzz(module, numbers, count) {
@@ -40,10 +41,12 @@ export async function prepareOzz(module, numbers, count) {
     return place;
   };
   const joints = one();
-  if (ozz.set_skeleton(joints, lent(joints), lent(10 * joints)) !== joints) throw new Error("ozz takes no such skeleton");
+  const known = ozz.set_skeleton(joints, lent(joints), lent(10 * joints));
+  if (known !== joints) throw new Error("ozz takes no such skeleton");
   for (let k = 0; k < 2; k++) {
     const duration = one(), frames = one();
-    if (ozz.set_clip(k, duration, frames, joints, lent(10 * joints * frames)) < 0) throw new Error("ozz takes no such clip");
+    const size = ozz.set_clip(k, duration, frames, joints, lent(10 * joints * frames));
+    if (size < 0) throw new Error("ozz takes no such clip");
   }
   ozz.create(count);
   return ozz;

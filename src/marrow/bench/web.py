@@ -68,8 +68,10 @@ const [web, built, folder, count, module] = process.argv.slice(2);
 const { createEngine } = await import(web + "/marrow.js");
 const { prepare, timed, prepareOzz, timedOzz } = await import("./steps.mjs");
 const engine = await createEngine({ wasm: readFileSync(built) });
-const [crowd, blended] = ["hero", "blend"].map((name) => prepare(engine, readFileSync(`${folder}/${name}.mrt`), Number(count)));
-const ozz = module ? await prepareOzz(readFileSync(module), new Float32Array(new Uint8Array(readFileSync(`${folder}/ozz.bin`)).buffer), Number(count)) : null;
+const read = (name) => readFileSync(`${folder}/${name}`), many = Number(count);
+const [crowd, blended] = ["hero.mrt", "blend.mrt"].map((name) => prepare(engine, read(name), many));
+const numbers = new Float32Array(new Uint8Array(read("ozz.bin")).buffer);
+const ozz = module ? await prepareOzz(readFileSync(module), numbers, many) : null;
 console.log(JSON.stringify(engine.strict));
 for await (const what of createInterface({ input: process.stdin }))
   console.log(JSON.stringify(what === "ozz" ? timedOzz(ozz) : timed(what === "blend" ? blended : crowd, what)));

@@ -89,7 +89,8 @@ TABLES = {
     "parents": ("i4", 1), "clip_flags": ("i8", 1), "parameter_places": ("i8", 2), "parameter_values": ("f8", 2),
     "machine_states": ("i8", 2), "slot_flags": ("i8", 1), "montage_places": ("i8", 2), "montage_values": ("f8", 2),
     "world_vectors": ("i8", 2), "curve_columns": ("i8", 1), "saved_places": ("i8", 1), "lasts": ("u1", 2),
-    "lasting": ("i8", 1), "rest_model": ("f4", 2), "steps": ("i8", 2), "step_values": ("f8", 1), "override_joints": ("i4", 2),
+    "lasting": ("i8", 1), "rest_model": ("f4", 2), "steps": ("i8", 2), "step_values": ("f8", 1),
+    "override_joints": ("i4", 2),
     "override_places": ("i8", 2), "feet": ("i8", 1), "toes": ("i8", 1), "foot_shapes": ("f8", 2),
 }  # fmt: skip
 """The other sections: type and axes."""
@@ -103,8 +104,8 @@ IK_LEAVES = {
     "turning": ("i4", 1), "used": ("i4", 1), "refs": ("i4", 2), "floors": ("i4", 2), "cold": ("f4", 2), "warm": ("f4", 2),
     "whole": ("i8", 1), "numbers": ("f8", 1),
 }  # fmt: skip
-"""The sections `ik0.X`, `ik1.X`... of solvers in a graph: what `ik_solve` and `IkRows` have for good, where targets and floors
-are found, what the solver is told for each step; whole numbers and others."""
+"""The sections `ik0.X`, `ik1.X`... of solvers in a graph: what `ik_solve` and `IkRows` have for good, where targets and
+floors are found, what the solver is told for each step; whole numbers and others."""
 IK_WHOLE = ("weight", "kept", "steps", "mover", "centre")
 IK_NUMBERS = (
     "size", "bones", "damping", "turn_weight", "hips", "limit_weight", "floor_weight", "most_turn", "inner", "left", "jump",
@@ -143,8 +144,9 @@ _BY_HAND = {
     "ik_rows": {*_IK_ROWS, "first", "last"},
     "come_to_rest": {
         *_IK_ROWS, "seconds", "first", "last",
-        *(f"rest.{name}" for name in ("found_rotation", "found_translation", "found_residuals", "residuals", "body", "holds",
-                                      "weight")),
+        *(f"rest.{name}" for name in (
+            "found_rotation", "found_translation", "found_residuals", "residuals", "body", "holds", "weight",
+        )),
     },
     "ik_solve": {
         *(f"work.{name}" for name in (

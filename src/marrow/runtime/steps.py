@@ -1,4 +1,4 @@
-"""What is done between the programs of a graph, for the runtimes: joints that code places, the ground asked for, solvers."""
+"""What is done between the programs of a graph, for the runtimes: joints that code places, the ground, solvers."""
 
 from __future__ import annotations
 
