@@ -24,8 +24,10 @@ from marrow.runtime.build import BUILT
 __all__ = ["MISSING", "OZZ_STEPS", "ozz_data", "ozz_module"]
 
 SOURCE = Path(__file__).with_name("ozz_web.cpp")
-MISSING = "ozz was not measured: git clone https://github.com/guillaumeblanc/ozz-animation, "
+MISSING = (
+    "ozz was not measured: git clone https://github.com/guillaumeblanc/ozz-animation, "
     "and name the folder in MARROW_OZZ"
+)
 RATE = 30.0
 OZZ_STEPS = """
 export async function prepareOzz(module, numbers, count) {
