@@ -173,7 +173,9 @@ def contests() -> list[Contest]:
         own["hero"][name] = values
         library["hero"].set(name, values)
     for _ in range(30):
-        for crowd in (*own.values(), *library.values()):
+        for mine in own.values():
+            mine.update(DT)
+        for crowd in library.values():
             crowd.update(DT)
     others: dict[str, Any] = {}
     try:
