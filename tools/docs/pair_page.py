@@ -115,8 +115,8 @@ Figures are medians, and after the stroke the value that 9 of 10 pairs keep to. 
 (limit 1.3). Soles: how deep the skin of the feet is in 95 of 100 frames (limit 12 mm for a person's size). Drift: how far a
 planted sole moves more than the source's does (limit 5 mm). Legs and arms: degrees between bones here and there, the median
 of a clip and its 95th of 100. Within: pairs that keep the first three limits: {good} of {done}, {share:.1%}; of {said} more
-the report of `marrow retarget` says what is outside. In {hidden} pairs a fault that everybody sees (knees twice as fast, soles 24 mm deep, plants
-that drift by 20 mm) is missing in it.
+the report of `marrow retarget` says what is outside. In {hidden} pairs a fault that everybody sees (knees twice
+as fast, soles 24 mm deep, plants that drift by 20 mm) is missing in it.
 
 {table}
 
