@@ -370,7 +370,7 @@ class Retargeter(Fit):
                 return clip, few
             self._lines.add(
                 "info", f"clip {clip.name!r}",
-                f"a foot or toes are turned over for {seconds:.2f} s, as no body could: they are turned back",
+                f"a leg, a foot or toes are turned for {seconds:.2f} s as no body could: they are turned back",
             )  # fmt: skip
             return mended, sample(mended, np.linspace(0.0, clip.duration, max(len(few), 1)))
         self._lines.add(
