@@ -35,6 +35,11 @@ def explained(row: Row) -> bool:
     return all(any(word in line for line in said) for word in over)
 
 
+def _plain(name: str) -> str:
+    """A name in a table."""
+    return name.replace("|", " ")
+
+
 def _line(name: str, rows: Sequence[Row]) -> str:
     done = [r for r in rows if "knee" in r]
     cells = [name, str(len(rows)), str(sum("refused" in r for r in rows))]
@@ -96,8 +101,8 @@ def write_page(
         said=sum(not within(r) and explained(r) for r in done), hidden=sum(map(hidden, done)),
         refused="\n".join(refused) or "None.", sheets="\n\n".join(sheets),
         worst="\n".join(
-            f"| {r['from']} `{r['motion']}` | {r['to']} `{r['character']}` | {r['knee']:.2f} | {r.get('sink', 0):.1f} | "
-            f"{r['drift']:.1f} | {r['legs']:.1f} | {'; '.join(r.get('told', [])) or 'nothing'} |" for r in worst[:12]
+            f"| {r['from']} `{_plain(r['motion'])}` | {r['to']} `{r['character']}` | {r['knee']:.2f} | "
+            f"{r.get('sink', 0):.1f} | {r['drift']:.1f} | {r['legs']:.1f} | {'; '.join(r.get('told', [])) or 'nothing'} |" for r in worst[:12]
         ),
     )  # fmt: skip
     (DOCS / "motion_pairs.md").write_text(text, encoding="utf-8")
