@@ -102,7 +102,8 @@ def write_page(
         refused="\n".join(refused) or "None.", sheets="\n\n".join(sheets),
         worst="\n".join(
             f"| {r['from']} `{_plain(r['motion'])}` | {r['to']} `{r['character']}` | {r['knee']:.2f} | "
-            f"{r.get('sink', 0):.1f} | {r['drift']:.1f} | {r['legs']:.1f} | {'; '.join(r.get('told', [])) or 'nothing'} |" for r in worst[:12]
+            f"{r.get('sink', 0):.1f} | {r['drift']:.1f} | {r['legs']:.1f} | "
+            f"{'; '.join(r.get('told', [])) or 'nothing'} |" for r in worst[:12]
         ),
     )  # fmt: skip
     (DOCS / "motion_pairs.md").write_text(text, encoding="utf-8")
