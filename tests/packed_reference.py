@@ -50,39 +50,42 @@ class Record:
         if not tracks:
             return out
         segment = self.word(self.table + frame // self.length)
-        block = segment + self.half(2 * (segment + 1) + number)
-        octet, channels = 4 * (block + 1), {}
-        for c in range(3):
-            lanes = [lane for lane in range(16) if masks[c] >> lane & 1]
-            if not lanes:
-                continue
-            head, n = self.octet(4 * block + c), len(lanes)
-            constant, wide, degree = head % 4 + 1, head // 4 % 2 + 1, head // 8 % 4
+        block = 4 * segment + 2 * self.half(2 * (segment + 1) + number)
+        head, channels = self.octet(block), {}
+        constant, wide, degree = head % 4 + 2, head // 4 % 2 + 1, head // 8 % 4
+        order = [(lane, c) for c in range(3) for lane in range(16) if masks[c] >> lane & 1]
+        n = len(order)
 
-            def plane(k, octet=octet, n=n):
-                return [self.octet(octet + k * n + r) for r in range(n)]
+        def number_of(plane, r, size):
+            return sum(self.octet(block + 1 + (plane + k) * n + r) << 8 * k for k in range(size))
 
-            for r, lane in enumerate(lanes):
-                raw = sum(plane(1 + k)[r] << 8 * k for k in range(constant))
-                start = self.floating(raw) if constant == 4 else 0.0
-                base = 0 if constant == 4 else raw - (1 << 8 * constant - 1)
-                terms = []
-                for i in range(degree):
-                    found = sum(plane(1 + constant + i * wide + k)[r] << 8 * k for k in range(wide))
-                    terms.append(found - (1 << 8 * wide - 1))
-                channels[lane, c] = plane(0)[r], base, start, terms + [0] * (3 - degree)
-            octet += n * (1 + constant + wide * degree)
+        def signed(number, size):
+            return number - (1 << 8 * size) if number >> (8 * size - 1) else number
+
+        for r, channel in enumerate(order):
+            raw = number_of(1, r, constant)
+            start = self.floating(raw) if constant == 4 else 0.0
+            base = 0 if constant == 4 else signed(raw, constant)
+            terms = [
+                signed(number_of(1 + constant + i * wide, r, wide), wide) if i < degree else 0
+                for i in range(3)
+            ]
+            channels[channel] = number_of(0, r, 1), base, start, terms
+        octet = block + 1 + n * (1 + constant + wide * degree)
         in_all = sum(width for width, *_ in channels.values())
         k = frame % self.length
         bit = 8 * octet + k * in_all
-        d = 32 * k // self.length - 16
+        # Legendre polynomials, 1024 times.
+        x = (2 * k - self.length + 1) * (32768 // self.length)
+        xx = x * x >> 15
+        shapes = x >> 5, (3 * xx >> 6) - 512, 5 * (xx * x >> 15) - 3 * x >> 6
         for lane in tracks:
             code = self.octet(4 * (at + 2) + tracks.index(lane))
             step = self.step(code) * self.step(self.half(2 * segment) % 256)
             for c in range(3):
                 if (lane, c) in channels:
-                    width, base, start, (p, q, r) = channels[lane, c]
-                    curve = (64 * p * d + q * (6 * d * d - 512) + r * ((5 * d**3 >> 3) - 96 * d) + 512) >> 10
+                    width, base, start, terms = channels[lane, c]
+                    curve = (sum(a * b for a, b in zip(terms, shapes)) + 512) >> 10
                     out[lane, c] = (base + curve + self.bits(bit, width)) * step + start
                     bit += width
         return out
@@ -92,6 +95,13 @@ class Record:
         tracks = bin(masks[0] | masks[1] | masks[2]).count("1")
         rank = bin(own & ((1 << lane) - 1)).count("1")
         return at + 2 + -(-tracks // 4) + size * rank
+
+    def own_turn(self, k, lane):
+        at, _, masks, own = self.cell(k)
+        tracks, count = bin(masks[0] | masks[1] | masks[2]).count("1"), bin(own).count("1")
+        first = 4 * (at + 2) + tracks + bin(own & ((1 << lane) - 1)).count("1")
+        numbers = [sum(self.octet(first + (3 * c + k) * count) << 8 * k for k in range(3)) for c in range(3)]
+        return turn(np.array([n - 2**24 if n >= 2**23 else n for n in numbers]) / 2**23)
 
     def frame(self, frame, rest):
         """Translation, rotation, scale and morph weights of a frame, from those of the base pose."""
@@ -106,8 +116,7 @@ class Record:
                         start[j] = [self.floating(self.word(word + c)) for c in range(3)]
                     start[j] += cells[kind][lane]
                 if self.cell(3 * g + 1)[3] >> lane & 1:
-                    bit = 32 * self.own(3 * g + 1, lane, 2)
-                    q[j] = turn(np.array([self.bits(bit + 21 * c, 21) - 2**20 for c in range(3)]) / 2**20)
+                    q[j] = self.own_turn(3 * g + 1, lane)
                 q[j] = product(q[j], turn(cells[1][lane]))
         for g in range(self.morph_groups):
             k, values = 3 * self.groups + g, self.values(3 * self.groups + g, frame)

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from marrow.io import load, save
     from marrow.io.lint import Mended, mend
     from marrow.io.motion_arrays.live import LivePoses, live
+    from marrow.lod.subdivided_meshes import subdivide
     from marrow.motion import (
         BoneMap,
         Retargeter,
@@ -144,7 +145,9 @@ _LATE = {
     "live": "marrow.io.motion_arrays.live",
     "load": "marrow.io",
     "load_graph": "marrow.graph",
+    "matching": "marrow.matching",
     "lod": "marrow.lod",
+    "subdivide": "marrow.lod.subdivided_meshes",
     "mend": "marrow.io.lint",
     "faces": "marrow.motion",
     "motion": "marrow.motion",
@@ -238,6 +241,7 @@ __all__ = [
     "load",
     "load_graph",
     "lod",
+    "matching",
     "mend",
     "motion",
     "normalize_weights",
@@ -255,6 +259,7 @@ __all__ = [
     "scene",
     "skin",
     "skinning_matrices",
+    "subdivide",
     "unpack_weights",
     "view",
     "window",

@@ -9,9 +9,10 @@ import pytest
 
 import marrow as mw
 from marrow.animation.bank import ClipBank
-from marrow.animation.packed import base_row
+from marrow.animation.packed import base_row, with_spare
 from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError
+from marrow.graph.root_tracks import in_place
 from marrow.kernels.operations.packed_joints import add_packed_joints
 from marrow.kernels.packing import sample_packed
 from marrow.kernels.pose_layout import PoseLayout
@@ -165,7 +166,7 @@ def test_samples_are_those_of_the_reference_at_any_time():
 
 def test_numpy_gives_the_bits_of_machine_code():
     clip = motion(body(33, morphs=2, seed=2), 50, seed=3).compressed()
-    layout, words = PoseLayout(33, 2), clip.packed.words
+    layout, words = PoseLayout(33, 2), with_spare([clip.packed.words])
     results = []
     for plainly in (False, True):
         rows = np.zeros(6 * layout.size, np.float32)
@@ -323,6 +324,26 @@ def test_a_crowd_plays_packed_and_other_clips_together():
     assert 0 < np.abs(a[..., 3] - b[..., 3]).max() < 4e-4
 
 
+def test_packed_clips_in_place_stay_packed():
+    """Under `RootMotion` clips are played in place: only the joint that travels has other numbers."""
+    skeleton = body(20, seed=31)
+    clips = [motion(skeleton, frames, seed=frames) for frames in (50, 37)]
+    clips = [replace(clip, name=f"c{k}") for k, clip in enumerate(clips)]
+    plain = mw.Character(skeleton, clips=clips)
+    packed = mw.Character(skeleton, clips=[clips[0].compressed(), clips[1]])
+    banks = [in_place(c, 0, ("x", "z", "yaw")) for c in (plain, packed)]
+    assert (banks[1].packed_at >= 0).tolist() == [False, True, False]
+    J, frames = len(skeleton), ClipBank.of(packed).frame_rows(1)
+    ours, theirs = (unpack_rows(np.array(bank.frame_rows(1)), J, 0) for bank in banks[::-1])
+    kept = unpack_rows(np.array(frames), J, 0)
+    assert np.array_equal(ours.rotation[:, 1:], kept.rotation[:, 1:])
+    assert np.array_equal(ours.translation[:, 1:], kept.translation[:, 1:])
+    # The limit is what the clip is off by; what is added here is a twentieth of it.
+    assert np.abs(ours.translation[:, 0] - theirs.translation[:, 0]).max() < 1e-4
+    assert np.ptp(kept.translation[:, 0, 0]) > 0.5 > 0.01 > np.ptp(ours.translation[:, 0, 0])
+    assert np.array_equal(banks[0].frame_rows(2), banks[1].frame_rows(2))
+
+
 def test_words_that_were_changed_never_lead_outside():
     clip = motion(body(18, morphs=1, seed=11), 40, seed=12).compressed()
     good, rng = clip.packed, np.random.default_rng(1)
@@ -363,5 +384,15 @@ def test_what_a_shader_does_joint_by_joint_is_what_lanes_do():
         add_packed_joints(work, 0, at, 0.75, 0.0, 0)
         add_packed_joints(work, 0, at, 0.25, 1.0, 0)
         rows = np.zeros(layout.size, np.float32)
-        sample_packed(clip.packed.words, base, np.array([at]), rows, 0, 0, 40, layout.joints, layout.morphs)
+        sample_packed(
+            with_spare([clip.packed.words]),
+            base,
+            np.array([at]),
+            rows,
+            0,
+            0,
+            40,
+            layout.joints,
+            layout.morphs,
+        )
         np.testing.assert_allclose(work.stack, rows, atol=2e-6)

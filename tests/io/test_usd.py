@@ -530,7 +530,7 @@ def moving(
     body = square().replace(
         "points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]", f"points.timeSamples = {{ {samples} }}"
     )
-    return stage(f'def Sphere "Ball" {{}}\ndef Mesh "M" {{ {body} }}', head)
+    return stage(f'def NurbsCurves "Ball" {{}}\ndef Mesh "M" {{ {body} }}', head)
 
 
 FLAT, UP = "[(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]", "[(0, 0, 2), (1, 0, 4), (1, 1, 2), (0, 1, 2)]"
@@ -538,7 +538,7 @@ FLAT, UP = "[(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]", "[(0, 0, 2), (1, 0, 4
 
 def test_points_that_change_over_time_are_a_morph(tmp_path):
     character = read(moving({5: FLAT, 15: UP}), tmp_path)
-    assert "does not read Sphere" in str(character.report)
+    assert "does not read NurbsCurves" in str(character.report)
     assert "2 moments" in str(character.report)
     clip = character.clips["cache"]
     assert clip.duration == pytest.approx(1.0)

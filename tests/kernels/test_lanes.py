@@ -225,6 +225,9 @@ def test_whole_numbers_in_lanes():
             e.wholes(e.half(words, i, 3)), e.wholes(e.part(mask, 3, 5)), e.wholes(e.count(mask)),
             e.wholes(e.either(mask, e.at(i, 8))),
             e.wholes(e.plus(e.any(mask), e.group(e.at(i, 40)))),
+            *e.near_fields(words, e.at(i, 3), lane * 29 + 3, [width, (lane + 3) & 7, lane & 7]),
+            e.wholes(e.octet(words, e.at(i, 13))), e.wholes(e.first(at * 3)), (3 - at * 99).down(lane),
+            *e.accumulate([lane, at], e.part(mask, 0, 2), lambda n, x: [x[0] + e.wholes(n), x[1] * 3]),
         ]  # fmt: skip
         for k, x in enumerate(whole):
             e.store(out, e.at(i, 32 * k), e.number(x & 65535))
@@ -256,7 +259,12 @@ def test_whole_numbers_in_lanes():
         places = [at, at + widths[0], at + widths[0] + widths[1]]
         assert got[:3] == [number >> p & (1 << w) - 1 for p, w in zip(places, widths)]
         assert got[3] == number >> at + 32 & (1 << 21) - 1 and got[4] == int(words.view(np.uint32)[lane])
-        assert got[5] == number >> 8 * (9 + (mask & (1 << lane) - 1).bit_count()) & 255
+        rank = (mask & (1 << lane) - 1).bit_count()
+        assert got[5] == (number >> 8 * (9 + rank) & 255 if mask >> lane & 1 else 0)
+        near = [int(out[32 * k + lane]) for k in range(17, 20)]
+        places = [24 + lane * 29 + 3 + sum(([lane * 3 & 15, lane + 3 & 7])[:k]) for k in range(3)]
+        widths = [lane * 3 & 15, lane + 3 & 7, lane & 7]
+        assert near == [number >> p & (1 << w) - 1 for p, w in zip(places, widths)]
 
 
 # -- skinning kernels ---------------------------------------------------------------------------------------------------

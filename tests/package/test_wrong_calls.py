@@ -223,6 +223,7 @@ def test_the_whole_surface_is_called():
     elsewhere |= {
         "faces",  # tests/motion/test_faces.py
         "ik",  # tests/ik/test_wrong_ik.py
+        "matching",  # tests/matching/test_motion_matching.py
         "motion",
         "BoneMap",
         "Retargeter",

@@ -291,7 +291,7 @@ def drawn(renderer, character, *pose, **options):
         (lambda r, h: mw.DirectionalLight((0, 0, 0)), "length"),
         (lambda r, h: mw.PointLight((0, 0)), "three numbers"),
         (lambda r, h: mw.SpotLight((0, 0, 0), (0, -1, 0), inner=1.0, outer=0.5), "wider"),
-        (lambda r, h: mw.Environment("pink"), "#rrggbb"),
+        (lambda r, h: mw.Environment("pinkish"), "#rrggbb"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told_in_words(renderer, hero, make, words):

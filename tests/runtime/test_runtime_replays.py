@@ -100,6 +100,12 @@ def played():
     add("many", hero, graphs.mannequin_graph(), 200, recording(rng, 200, repeats(60), looks=0.1, **HERO))
     add("crowd", hero, graphs.mannequin_graph(), 6, recording(rng, 6, 200, crowd=True, **HERO))
     add("upper", hero, graphs.upper_body_graph(), 2, recording(rng, 2, 40, numbers=HERO["numbers"][:6]))
+    small = hero.replace(
+        clips=[
+            c.compressed() if c.name in ("walk", "run", "idle", "attack") else c for c in hero.clips.values()
+        ]
+    )
+    add("packed", small, graphs.mannequin_graph(), 8, recording(rng, 8, 60, **HERO))
     add("busy", STICK, busy(), 4, recording(rng, 4, 200, crowd=True, longest=4.0, **STEERED))
     add("montages", STICK, busy(), 3, montages(rng, 3))
     add("by hand", STICK, None, 3, by_hand(rng, 3))

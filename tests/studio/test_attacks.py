@@ -13,6 +13,7 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -135,6 +136,16 @@ def test_who_leaves_in_the_middle_of_an_answer_leaves_no_words(site, monkeypatch
     assert caplog.records == []
 
 
+class Buffer:
+    """A transport of which only the sizes of its buffer are known, one after the other."""
+
+    def __init__(self, sizes):
+        self.sizes = iter(np.repeat(sizes, 2)[1:-1].tolist())
+
+    def get_write_buffer_size(self):
+        return next(self.sizes)
+
+
 def test_who_does_not_read_its_answer_is_left(site, monkeypatch):
     monkeypatch.setattr(connections, "READING_SECONDS", 0.01)
     actor, image = site.studio.session.main, mw.Image("large", "image/png", bytes(1 << 24))
@@ -147,7 +158,16 @@ def test_who_does_not_read_its_answer_is_left(site, monkeypatch):
         )
         while site.server._uvicorn.server_state.connections:
             pass
-    assert len(site.request("/api/image/0/0").body) == 1 << 24, "one that reads has all of it"
+    # One that reads has all of it, however slowly: every look finds that something was taken.
+    transport, hung_up = Buffer([900, 600, 300, 300]), []
+    protocol = connections.TimedProtocol.__new__(connections.TimedProtocol)
+    looks = []
+    protocol.loop = SimpleNamespace(call_later=lambda seconds, look: looks.append(look))
+    protocol.transport, protocol.hang_up = transport, lambda: hung_up.append(len(looks))
+    protocol._expect_reading()
+    for look in looks:
+        look()
+    assert hung_up == [3], "it took nothing between the third look and the fourth"
 
 
 def test_an_unread_body_is_not_waited_for(site):
@@ -222,7 +242,7 @@ def test_a_page_that_asks_for_much_waits_for_itself_and_not_others_for_it(site, 
             pool.submit(site.request, "/api/curves", headers=mine, clip="wave", joint=0)
             for _ in range(most + 1)
         ]
-        while site.studio.working.waiting(mine[p.PAGE_HEADER]) < most:
+        while not entered or site.studio.working.waiting(mine[p.PAGE_HEADER]) < most:
             pass
         assert len(entered) == 1, "of one page one thing at a time is worked on"
         refused = site.request("/api/curves", headers=mine, clip="wave", joint=0)

@@ -31,11 +31,12 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "motion.md",
         "motion_pairs.md",
         "compression.md",
+        "matching.md",
         "lod.md",
     ),
     "Seeing": ("studio.md", "export_page.md", "rendering.md", "gpu.md"),
     "Data": ("dataset.md", "torch.md"),
-    "Files": ("gltf.md", "vrm.md", "fbx.md", "bvh-usd.md", "textures.md", "spaces.md"),
+    "Files": ("gltf.md", "vrm.md", "fbx.md", "round_trips.md", "bvh-usd.md", "textures.md", "spaces.md"),
     "Engine": (
         "design.md",
         "engine.md",

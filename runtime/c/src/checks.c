@@ -273,6 +273,24 @@ static int check_sizes(const mrw_character *c) {
     return 0;
 }
 
+/* Whether a record of packed motion is sound, which begins at a word; behind all of them there is room to read too far. */
+static int check_packed(const mrw_character *c, int64_t at, int64_t frames) {
+    enum { WORDS_IN_ALL = 5, SPARE = 16 };
+    const int32_t *words = (const int32_t *)(const void *)c->pose[POSE_packed].data;
+    int64_t all = c->pose[POSE_packed].rows - SPARE;
+    if (!inside(at, WORDS_IN_ALL + 1, all) || !inside(at, words[at + WORDS_IN_ALL], all)) return 0;
+    uint64_t frame[WORDS_check_record + 8] = {0};
+    frame[AT_check_record_words] = (uint64_t)(uintptr_t)(words + at);
+    frame[AT_check_record_words + 1] = (uint64_t)words[at + WORDS_IN_ALL];
+    frame[AT_check_record_frames] = (uint64_t)frames;
+    frame[AT_check_record_groups] = (uint64_t)(c->sizes[SIZE_row_joints] / 16);
+    frame[AT_check_record_morph_groups] = (uint64_t)(c->sizes[SIZE_row_morphs] / 16);
+    const mrw_kernels *kernels = mrw_active();
+    if (!kernels) return 0;
+    kernels->check_record(frame);
+    return frame[AT_check_record_results] == 0;
+}
+
 static int check_poses(const mrw_character *c) {
     const int64_t *s = c->sizes, J = s[SIZE_joints], size = s[SIZE_pose_size], clips = c->pose[POSE_clip_start].rows;
     const int64_t *start = (const int64_t *)(const void *)c->pose[POSE_clip_start].data, *frames = (const int64_t *)(const void *)c->pose[POSE_clip_frames].data;
@@ -281,9 +299,10 @@ static int check_poses(const mrw_character *c) {
     WANT(c->pose[POSE_clip_frames].rows == clips && c->pose[POSE_clip_rate].rows == clips && clips >= 1, "bank of clips");
     WANT(c->pose[POSE_clip_packed].rows == clips, "bank of clips");
     for (int64_t k = 0; k < clips; k++) {
-        WANT(frames[k] >= 1 && frames[k] <= MOST && inside(start[k], frames[k] * size, c->pose[POSE_bank].rows), "bank of clips");
+        int64_t rows = packed[k] < 0 ? frames[k] : 1; /* a packed clip has the pose there that it starts from */
+        WANT(frames[k] >= 1 && frames[k] <= MOST && inside(start[k], rows * size, c->pose[POSE_bank].rows), "bank of clips");
         WANT(mrw_finite(rate[k]) && rate[k] >= 0, "bank of clips");
-        WANT(packed[k] == -1, "bank of clips"); /* baked clips are not packed */
+        WANT(packed[k] == -1 || check_packed(c, packed[k], frames[k]), "packed clips");
     }
     WANT(c->pose[POSE_masks].rows % (s[SIZE_row_joints] + s[SIZE_row_morphs]) == 0, "masks");
     const int32_t *parents = (const int32_t *)(const void *)c->pose[POSE_parents].data, *palette = (const int32_t *)(const void *)c->pose[POSE_palette_joints].data;

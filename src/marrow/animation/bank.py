@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.frame_budget import joint_frames
-from marrow.animation.packed import PackedFrames, base_row
+from marrow.animation.packed import PackedFrames, base_row, with_spare
 from marrow.animation.resampling import SampledClip, pack_rows, resampled
 from marrow.errors import ValidationError
 from marrow.kernels.memory import aligned
@@ -20,6 +20,7 @@ from marrow.model._asset import Asset, freeze
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.clip import Clip
+from marrow.model.packed_motion import PackedMotion
 from marrow.model.skeleton import Skeleton
 
 __all__ = ["ClipBank"]
@@ -106,7 +107,7 @@ class ClipBank(Asset):
             freeze(np.array([0.0, *(s.duration for s in sampled)], np.float64)),
             {s.name: i + 1 for i, s in enumerate(sampled)},
             tuple(sampled),
-            freeze(np.concatenate([*words, np.zeros(0, np.int32)]).astype(np.int32)),
+            freeze(with_spare(words)),
             freeze(np.array(packed_at, np.int64)),
         )
 
@@ -137,6 +138,28 @@ class ClipBank(Asset):
         return replace(
             self, rows=freeze(rows), start=freeze(start), packed=freeze(np.zeros(0, np.int32)),
             packed_at=freeze(np.full(len(self), -1, np.int64)),
+        )  # fmt: skip
+
+    def with_motions(self, motions: Mapping[int, PackedMotion], frames: ClipBank) -> ClipBank:
+        """The same clips, played otherwise: packed ones from `motions`, by their entries, others from the rows of
+        `frames`, which has those of all."""
+        if not motions:
+            return frames if (self.packed_at < 0).all() else self
+        sampled = [
+            PackedFrames(clip.source, motions[k]) if k in motions else clip
+            for k, clip in enumerate(self.sampled, 1)
+        ]
+        records, packed_at, used = [], np.full(len(self), -1, np.int64), 0
+        for k, clip in enumerate(sampled, 1):
+            if isinstance(clip, PackedFrames):
+                packed_at[k], used = used, used + len(clip.motion.words)
+                records.append(clip.motion.words)
+        rows, size = np.array(self.rows), self.layout.size
+        for k in np.flatnonzero(packed_at < 0).tolist():
+            begin, there, count = int(self.start[k]), int(frames.start[k]), int(self.frames[k]) * size
+            rows[begin : begin + count] = frames.rows[there : there + count]
+        return replace(
+            self, rows=freeze(rows), packed=freeze(with_spare(records)), packed_at=freeze(packed_at), sampled=tuple(sampled)
         )  # fmt: skip
 
     @property

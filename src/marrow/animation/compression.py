@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -85,10 +86,16 @@ def compressed(
     share = 1.0 - (MORPH_SHARE if plan.morphs.any() else 0.0)
     body = _body(clip, rows, joint_radii(skeleton, character), limits * share)
     packer = _Packer(clip, rows, layout, plan, body, sampled.rate)
-    motion = min((packer.pack(length) for length in (16, 32)), key=lambda packed: packed.nbytes)
+    lengths = {even_length(len(rows), length) for length in (16, 32)}
+    motion = min((packer.pack(length) for length in sorted(lengths)), key=lambda packed: packed.nbytes)
     resampling = 0.0 if clip.packed is not None else _resampling_error(clip, sampled)
     motion = replace(motion, limit=float(limits.min()), resampling_error=resampling)
     return replace(clip, tracks=PackedTracks(motion, skeleton), duration=clip.duration)
+
+
+def even_length(frames: int, length: int) -> int:
+    """About so many frames, so that all segments are as long as each other, nearly."""
+    return -(-frames // max(round(frames / length), 1))
 
 
 def _applied(rows: Array, skeleton: Skeleton, layout: PoseLayout) -> Array:
@@ -169,10 +176,13 @@ class _Packer:
         ):
             self.steps[:, kind] = [step_code(x) for x in sizes]
         children = [np.flatnonzero(body.parents == j) for j in range(J)]
+        below = [clip.skeleton.descendants(j) for j in range(J)]
         plan.mark_long_ways(rows, layout, SIZES[self.steps[:, 0]])
         self.work = StepWork(
             rows=rows.reshape(-1), parents=body.parents, children=np.concatenate([*children, []]).astype(np.int32),
             child_start=np.concatenate([[0], np.cumsum([len(c) for c in children])]).astype(np.int32),
+            below=np.concatenate([*below, []]).astype(np.int32),
+            below_start=np.concatenate([[0], np.cumsum([len(b) for b in below])]).astype(np.int32),
             column=plan.column.reshape(-1), code=self.steps.reshape(-1), sizes=SIZES, exact=plan.exact,
             base=plan.base.reshape(-1),
             unit=body.unit, own_unit=body.own_unit, radius=body.radius, limit=SURE * body.limit,
@@ -250,8 +260,13 @@ def _errors(rows: Array, mine: Array, body: _Body, layout: PoseLayout) -> tuple[
 
 
 def _refine(work: StepWork, ratio: Array, frames: int) -> None:
-    """Finer scales where errors between frames are too large."""
-    wrong = np.flatnonzero(ratio > 1.0)
-    for s in np.unique(np.concatenate([wrong, np.minimum(wrong + 1, frames - 1)]) // work.length).tolist():
-        work.codes[s] = max(work.codes[s] - 2, 0)
+    """Finer scales where errors between frames are too large, by as much as they are: steps have eight codes for each
+    doubling."""
+    finer: dict[int, int] = {}
+    for f in np.flatnonzero(ratio > 1.0).tolist():
+        much = max(2, math.ceil(8 * math.log2(min(float(ratio[f]), 1e9))))
+        for s in {f // work.length, min(f + 1, frames - 1) // work.length}:
+            finer[s] = max(finer.get(s, 0), much)
+    for s, much in finer.items():
+        work.codes[s] = max(work.codes[s] - much, 0)
         choose_numbers(work, s, s + 1, frames, 0, 0, 1)

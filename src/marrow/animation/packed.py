@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.animation.resampling import ResamplingError, SampledClip, pack_rows, unpack_rows
+from marrow.animation.resampling import FramesOfClip, ResamplingError, SampledClip, pack_rows, unpack_rows
 from marrow.animation.sampling import times_of, wrap
 from marrow.kernels.memory import aligned_zeros
+from marrow.kernels.packed_layout import SPARE
 from marrow.kernels.packing import sample_packed
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.model import _validate
 from marrow.model._derived import derived
-from marrow.model.clip import TRACK_DTYPE, Clip, Event
+from marrow.model.clip import TRACK_DTYPE, Clip
 from marrow.model.packed_motion import PackedMotion
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["PackedFrames", "base_row", "sample_motion", "track_arrays", "unpacked_rows"]
+__all__ = ["PackedFrames", "base_row", "sample_motion", "track_arrays", "unpacked_rows", "with_spare"]
 
 Array = NDArray[Any]
 AT_ONCE = 4096
@@ -36,6 +37,11 @@ def base_row(skeleton: Skeleton, additive: bool) -> Array:
     return row
 
 
+def with_spare(records: list[Array]) -> Array:
+    """Records one behind the other, and what must lie behind them."""
+    return np.concatenate([*records, np.zeros(SPARE if records else 0, np.int32)]).astype(np.int32)
+
+
 def _rows_at(motion: PackedMotion, skeleton: Skeleton, frames: Array) -> Array:
     """Pose rows `(Q, size)` at times counted in frames."""
     layout = PoseLayout(motion.joint_count, motion.morph_count)
@@ -45,7 +51,8 @@ def _rows_at(motion: PackedMotion, skeleton: Skeleton, frames: Array) -> Array:
     )
     if len(frames):
         sample_packed(
-            motion.words, base, np.ascontiguousarray(frames, np.float64), rows.reshape(-1), 0, 0,
+            derived(motion, "spared words", lambda: with_spare([motion.words])), base,
+            np.ascontiguousarray(frames, np.float64), rows.reshape(-1), 0, 0,
             motion.frame_count, layout.joints,
             layout.morphs,
         )  # fmt: skip
@@ -116,28 +123,14 @@ def track_arrays(motion: PackedMotion, skeleton: Skeleton) -> tuple[Array, Array
     return table, times, flat
 
 
-class PackedFrames:
-    """A packed clip among sampled ones: it has what a `SampledClip` has, and makes its rows when they are asked for."""
+class PackedFrames(FramesOfClip):
+    """A packed clip among sampled ones: it has what a `SampledClip` has, and makes its rows when they are asked for.
+    `motion` is that of the clip, or what is played in its place."""
 
-    def __init__(self, source: Clip) -> None:
-        assert source.packed is not None
-        self.source, self.motion = source, source.packed
-
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-    @property
-    def skeleton(self) -> Skeleton:
-        return self.source.skeleton
-
-    @property
-    def duration(self) -> float:
-        return self.source.duration
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return self.source.events
+    def __init__(self, source: Clip, motion: PackedMotion | None = None) -> None:
+        found = motion if motion is not None else source.packed
+        assert found is not None
+        self.source, self.motion = source, found
 
     @property
     def rate(self) -> float:

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.kernels.packed_layout import EMPTY, HEAD, NO_BLOCK, OWN_BITS, SPARE, WIDEST
+from marrow.kernels.packed_layout import EMPTY, HEAD, NO_BLOCK, OWN_BITS, WIDEST
 from marrow.kernels.packing import CHANNEL, fit_segments, least_squares, write_segments
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.math import quaternion
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["TrackPlan", "plan_tracks", "step_code", "write_record"]
+__all__ = ["TrackPlan", "own_numbers", "own_turn", "parameters", "plan_tracks", "step_code", "write_record"]
 
 Array = NDArray[Any]
 STILL = 0.01
@@ -91,7 +91,7 @@ def _joints(rows: Array, layout: PoseLayout) -> Array:
     return rows[:, : 10 * layout.joints].reshape(len(rows), 10, -1)[:, :, : layout.J]
 
 
-def _parameters(q: Array) -> Array:
+def parameters(q: Array) -> Array:
     """Modified Rodrigues parameters of unit quaternions."""
     q = np.where(q[..., 3:] < 0, -q, q)
     return q[..., :3] / (1.0 + q[..., 3:])
@@ -102,7 +102,7 @@ def _turn(m: Array) -> Array:
     return np.concatenate([2 * m, 1 - squared], axis=-1) / (1 + squared)
 
 
-def _own_turn(q: Array) -> Array:
+def own_turn(q: Array) -> Array:
     """The own rotation nearest to q, as it is decoded."""
     return _turn(own_numbers(q) * 2.0 ** (1 - OWN_BITS))
 
@@ -110,7 +110,7 @@ def _own_turn(q: Array) -> Array:
 def own_numbers(q: Array) -> Array:
     """Its whole numbers."""
     half = 1 << (OWN_BITS - 1)
-    return np.clip(np.floor(_parameters(q) * half + 0.5), -half, half - 1)
+    return np.clip(np.floor(parameters(q) * half + 0.5), -half, half - 1)
 
 
 def plan_tracks(
@@ -143,7 +143,7 @@ def plan_tracks(
                 own[j, kind] = True
                 start[j, at : at + 3] = values[len(values) // 2].astype(np.float32)
         q = quaternion.normalize(joints[:, 3:7, j])
-        m = _parameters(quaternion.multiply(quaternion.conjugate(start[j, 3:7]), q))
+        m = parameters(quaternion.multiply(quaternion.conjugate(start[j, 3:7]), q))
         tolerance = still / (4 * extent)
         away = (m * m).sum(axis=1).max() > FAR
         if away or ((np.ptp(m, axis=0) <= tolerance).all() and np.abs(m).max() > tolerance):
@@ -152,8 +152,8 @@ def plan_tracks(
             middle = middle / np.linalg.norm(middle) if np.linalg.norm(middle) > 1e-3 else q[len(q) // 2]
             own[j, 1] = True
             below = quaternion.conjugate(under[j, 3:])
-            start[j, 3:7] = quaternion.multiply(under[j, 3:], _own_turn(quaternion.multiply(below, middle)))
-            m = _parameters(quaternion.multiply(quaternion.conjugate(start[j, 3:7]), q))
+            start[j, 3:7] = quaternion.multiply(under[j, 3:], own_turn(quaternion.multiply(below, middle)))
+            m = parameters(quaternion.multiply(quaternion.conjugate(start[j, 3:7]), q))
         moves[j, 3:6] = np.abs(m).max(axis=0) > max(tolerance, 1.5e-6)
     weights, rest = (
         rows[:, 10 * layout.joints :][:, :M].astype(np.float64),
@@ -264,18 +264,18 @@ def write_record(
     exact = np.flatnonzero(plan.exact).tolist()
     for j in exact:
         floats[plan.column[j, :3][plan.column[j, :3] >= 0]] = 1
-    # Where one constant of a plane is a float, all are.
-    for a, b in itertools.pairwise(first.tolist()):
+    # Where one constant of a block is a float, all are.
+    for a, b in itertools.pairwise(first[::3].tolist()):
         floats[a:b] = floats[a:b].max(initial=0)
     fit, heads = (
         np.zeros(max(segments * columns * CHANNEL, 1), np.int32),
-        np.zeros(max(3 * segments * blocks, 1), np.int32),
+        np.zeros(max(segments * blocks, 1), np.int32),
     )
     octets = 0
     if columns:
         octets = fit_segments(
-            numbers, first, floats, least_squares(length), fit, heads, np.zeros(16 * CHANNEL, np.int32), columns,
-            T, length, segments
+            numbers, first, floats, least_squares(length, T - length * (segments - 1)), fit, heads,
+            np.zeros(48 * CHANNEL, np.int32), columns, T, length, segments
         )[0]  # fmt: skip
     starts = _starts(plan, layout, rows, fit, codes, steps, sizes, floats, length)
     head = _head(plan, layout, cells, steps)
@@ -308,8 +308,8 @@ def write_record(
         ]
         raise ValidationError(f"compressed: {why[-end]} for a limit this small")
     words[len(head) : body] = table
-    words[:7] = T, layout.joints // 16, layout.morphs // 16, blocks, len(head), end + SPARE, length
-    return words[: end + SPARE].copy()
+    words[:7] = T, layout.joints // 16, layout.morphs // 16, blocks, len(head), end, length
+    return words[:end].copy()
 
 
 def _starts(
@@ -355,9 +355,10 @@ def _head(plan: TrackPlan, layout: PoseLayout, cells: list[_Cell], steps: Array)
             codes = [
                 int(steps[t, cell.kind]) if cell.kind < 3 else int(plan.morph_code[t]) for t in cell.tracks
             ]
-            octets = bytes(codes) + bytes(-len(codes) % 4)
-            words += np.frombuffer(octets, "<u4").tolist()
-            for target in [16 * cell.group + lane for lane in range(16) if cell.own >> lane & 1]:
+            own = [16 * cell.group + lane for lane in range(16) if cell.own >> lane & 1]
+            octets = bytes(codes) + (_own_turns(plan, own) if cell.kind == 1 else b"")
+            words += np.frombuffer(octets + bytes(-len(octets) % 4), "<u4").tolist()
+            for target in own if cell.kind != 1 else []:
                 words += _own_words(plan, target, cell.kind)
         words[HEAD + k] = where | cell.number << 16
     if len(words) >= NO_BLOCK:
@@ -365,13 +366,15 @@ def _head(plan: TrackPlan, layout: PoseLayout, cells: list[_Cell], steps: Array)
     return (np.array(words, np.int64) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
+def _own_turns(plan: TrackPlan, joints: list[int]) -> bytes:
+    """The rotations that joints start from in place of the base pose: planes of octets."""
+    turns = quaternion.multiply(quaternion.conjugate(plan.under[joints, 3:]), plan.base[joints, 3:7])
+    numbers = own_numbers(turns).astype("<i4").T
+    return b"".join(((n >> 8 * k) & 255).astype(np.uint8).tobytes() for n in numbers for k in range(3))
+
+
 def _own_words(plan: TrackPlan, target: int, kind: int) -> list[int]:
     """What a joint or a channel starts from in place of the base pose."""
-    if kind == 1:
-        turn = quaternion.multiply(quaternion.conjugate(plan.under[target, 3:]), plan.base[target, 3:7])
-        numbers = own_numbers(turn).astype(np.int64) + (1 << (OWN_BITS - 1))
-        together = sum(int(n) << (OWN_BITS * c) for c, n in enumerate(numbers))
-        return [together & 0xFFFFFFFF, together >> 32]
     values = (
         plan.morph_base[target : target + 1]
         if kind == 3

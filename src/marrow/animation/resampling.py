@@ -57,14 +57,10 @@ class ResamplingError:
     radians: float
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SampledClip(Asset):
-    """A clip at uniform frames. `rows (T, 10 * Jp + Mp)` are pose rows at `rate` frames a second, the first at time 0
-    and the last at `duration`; neighbouring rotations have the same sign, so frames may be mixed as they are."""
+class FramesOfClip:
+    """What frames have from the clip that they were made of."""
 
     source: Clip
-    rows: Array
-    rate: float
 
     @property
     def name(self) -> str:
@@ -81,6 +77,16 @@ class SampledClip(Asset):
     @property
     def events(self) -> tuple[Event, ...]:
         return self.source.events
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledClip(FramesOfClip, Asset):
+    """A clip at uniform frames. `rows (T, 10 * Jp + Mp)` are pose rows at `rate` frames a second, the first at time 0
+    and the last at `duration`; neighbouring rotations have the same sign, so frames may be mixed as they are."""
+
+    source: Clip
+    rows: Array
+    rate: float
 
     @property
     def frame_count(self) -> int:

@@ -55,11 +55,15 @@ def morph_reach(skeleton: Skeleton, character: Character | None) -> Array:
     if character is not None:
         found = np.zeros(len(reach))
         for mesh in character.meshes:
+            # How much longer things are where they are seen than in the mesh.
+            world = skeleton.rest_model[mesh.joint_list][:, :, :3].astype(np.float64)
+            turned = world @ mesh.inverse_bind[:, :, :3].astype(np.float64)
+            longer = float(np.linalg.norm(turned, 2, axis=(1, 2)).max(initial=0.0))
             for t in mesh.morph_targets:
                 far = float(np.linalg.norm(t.positions, axis=-1).max(initial=0.0)) / max(
                     abs(t.full_weight), 1e-6
                 )
-                found[t.channel] = max(found[t.channel], far)
+                found[t.channel] = max(found[t.channel], far * longer)
         reach = np.where(found > 0, found, reach)
     return reach
 

@@ -175,6 +175,14 @@ def _clip(clip: Clip) -> dict[str, Any]:
         "events": [{"time": e.time, "name": e.name} for e in clip.events],
         "curves": [c.name for c in clip.curves],
         "additive": clip.additive,
+        "packed": None
+        if clip.packed is None
+        else {
+            "bytes": clip.packed.nbytes,
+            "ratio": clip.packed.ratio,
+            "error": clip.packed.error,
+            "limit": clip.packed.limit,
+        },
     }
 
 

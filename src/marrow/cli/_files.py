@@ -11,7 +11,7 @@ from marrow.cli._errors import UsageError
 from marrow.errors import FormatError, MissingExtraError, UnknownNameError, ValidationError
 from marrow.model import Character, Clip
 
-__all__ = ["chosen_clips", "in_world", "is_sample", "open_character", "writable"]
+__all__ = ["chosen_clips", "in_world", "is_sample", "open_character", "subdivide_wish", "writable"]
 
 
 def is_sample(name: str | Path) -> bool:
@@ -39,6 +39,16 @@ def open_character(name: str | Path, **options: Any) -> Character:
             raise UsageError(str(error)) from None
         # What is in the file does not make a character.
         raise FormatError(str(error), path=path) from None
+
+
+def subdivide_wish(text: str | None) -> int | str | None:
+    """What `--subdivide` says: a number, or `file`."""
+    if text is None or text == "file":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"--subdivide: expected a number or file, got {text!r}") from None
 
 
 def in_world(character: Character, axes: str) -> Character:

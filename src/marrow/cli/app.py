@@ -193,6 +193,7 @@ for _name, _help in {
     "keep": "Keep the tracks of these joints alone.",
     "strip": "Leave out the tracks of these joints.",
     "reduce": "Fewer keys, within an error in metres on the skin.",
+    "compress": "Pack clips into a tenth to a fiftieth of their room, within an error on the skin.",
 }.items():
     _clip.command(f"marrow.cli.clip:{_name.replace('-', '_')}", name=_name, help=_help)
 app.command(_clip)

@@ -37,6 +37,7 @@ def _edit(
     names: list[str] | None,
     force: bool,
     change: Callable[[Clip, Character], Clip | Sequence[Clip]],
+    options: dict[str, object] | None = None,
 ) -> None:
     """Every chosen clip through `change`, the others as they are, into OUT."""
     from marrow.cli._files import chosen_clips, open_character, writable
@@ -66,7 +67,7 @@ def _edit(
                 taken.add(name)
                 made.append(one.replace(name=name))  # type: ignore[union-attr]
         turn_to(f"{target.name}: written")
-        save(character.replace(clips=tuple(made)), target)
+        save(character.replace(clips=tuple(made)), target, **(options or {}))
     say(f"{target}: {form.name}, {bytes_text(target.stat().st_size)}, {len(made)} clips")
 
 
@@ -351,3 +352,46 @@ def _due(values: Sequence[str], valued: bool) -> list[tuple[float, str, bool | f
             )
         out.append((moment, name, number))
     return out
+
+
+def compress(
+    source: Source,
+    target: Target,
+    /,
+    *,
+    error: float = 1e-4,
+    rate: float | None = None,
+    archive: Annotated[bool, Parameter(negative="--playable")] = True,
+    clip: Names = None,
+    force: Force = False,
+) -> None:
+    """Pack clips into a tenth to a fiftieth of their room.
+
+    Parameters
+    ----------
+    error
+        How far off any point of the skin may be, in metres.
+    rate
+        Frames a second; by default those that the clip is keyed at.
+    archive
+        In a .marrow file: smaller still, expanded when it is loaded; --playable keeps it as it is played.
+    """
+    lines: list[str] = []
+
+    def change(c: Clip, character: Character) -> Clip:
+        made = c.compressed(error=error, rate=rate, character=character if character.meshes else None)
+        motion = made.packed
+        assert motion is not None
+        lines.append(
+            f"{c.name}: {motion.ratio:.1f} times smaller than its frames "
+            f"({motion.raw_bytes / len(motion.archived()):.1f} as an archive), "
+            f"off by {motion.error * 1000:.3f} mm"
+        )
+        return made
+
+    packs = target.suffix.lower() == ".marrow"
+    _edit(source, target, clip, force, change, {"archive": archive} if packs else None)
+    for line in lines:
+        say(line)
+    if not packs:
+        say(f"{target.suffix} files hold keys: only .marrow keeps clips packed")

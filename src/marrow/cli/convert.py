@@ -34,8 +34,10 @@ def convert(
     facing: str | None = None,
     calibration: Literal["drop", "keep"] | None = None,
     axes: str | None = None,
-    compress: Literal["meshopt", "quantized", "quantized+meshopt", "draco"] | None = None,
+    compress: Literal["meshopt", "quantized", "quantized+meshopt", "draco", "clips", "clips+meshopt"]
+    | None = None,
     variant: str | None = None,
+    subdivide: str | None = None,
     split: Annotated[bool, Parameter(negative=())] = False,
     workers: int = 0,
     on: str | None = None,
@@ -79,9 +81,12 @@ def convert(
     compress
         Make a .glb, .gltf or .vrm smaller, for programs that know how: quantized stores vertices in fewer bits, meshopt
         packs without loss, quantized+meshopt does both, draco packs meshes its own way. What that costs is measured and
-        said.
+        said. clips: motion within 0.1 mm on the skin, with fewer keys (clips+meshopt packs them too); in a .marrow
+        packed.
     variant
         Write the character in this one of its material variants.
+    subdivide
+        Subdivide the meshes so many times (1 to 6), or where and as often as the file says: file.
     split
         Write a .glb or .gltf for each level of detail: OUT, OUT_lod1, OUT_lod2...
     workers
@@ -104,7 +109,8 @@ def convert(
     *sources, last = files
     target = Path(last)
     options: dict[str, Any] = {
-        "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences": influences, "joints": joints,
+        "subdivide": subdivide, "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences":
+        influences, "joints": joints,
         "rate": rate, "scale": scale, "facing": facing, "units": units, "up": up, "calibration": calibration, "axes": axes,
         "compress": compress, "variant": variant, "split": split, "allow_outside": allow_outside,
     }  # fmt: skip
@@ -161,7 +167,7 @@ def convert_file(source: str, making: Making, options: dict[str, Any]) -> dict[s
 def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[str], str]:
     """Writes `source` to `target`; lines worth knowing, and what was written in words."""
     from marrow.cli._captured import named_take, without_surprises
-    from marrow.cli._files import chosen_clips, in_world, open_character
+    from marrow.cli._files import chosen_clips, in_world, open_character, subdivide_wish
     from marrow.cli._output import bytes_text
     from marrow.io import registry, save
 
@@ -179,6 +185,7 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
         facing=wishes["facing"],
         units=wishes["units"] if wishes["units"] == "metres" else None,
         calibration=wishes["calibration"] or "drop",
+        subdivide=subdivide_wish(wishes.get("subdivide")),
         allow_outside=wishes["allow_outside"],
     )
     if clip:
@@ -195,10 +202,18 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
         options = {"rate": rate, "units": unit, "up": wishes.get("up"), "preset": wishes["axes"]}
     if form.name == "USD" and "name" in wishes:  # the file gets its name when it is whole
         options["textures"] = f"{Path(wishes['name']).stem}_textures"
-    if compress and form.name != "glTF":
-        raise UsageError("--compress is for .glb, .gltf and .vrm files")
-    if compress:
-        options["compress"] = compress
+    lines = []
+    if compress and form.name not in ("glTF", "marrow"):
+        raise UsageError("--compress is for .glb, .gltf, .vrm and .marrow files")
+    if compress in ("clips", "clips+meshopt"):
+        character, said = compressed_clips(character, form.name)
+        lines += [f"{target}: {line}" for line in said]
+    if form.name == "marrow" and compress:
+        if compress != "clips":
+            raise UsageError("of a .marrow file --compress packs clips")
+        options["archive"] = True
+    elif compress and compress != "clips":
+        options["compress"] = compress.removeprefix("clips+")
     if wishes["split"] and form.name != "glTF":
         raise UsageError("--split is for .glb and .gltf files")
     if wishes["split"]:
@@ -208,8 +223,8 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         save(character, target, **options)
-    lines = [f"{target}: {loss}" for loss in _losses(form.name, character)]
-    if compress not in (None, "meshopt"):
+    lines += [f"{target}: {loss}" for loss in _losses(form.name, character)]
+    if compress not in (None, "meshopt", "clips", "clips+meshopt"):
         from marrow.cli._losses import lost_in_compression
 
         lines.append(f"{target}: {lost_in_compression(character, target, compress)}")
@@ -217,6 +232,40 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
     lines += surprises
     lines += [f"{source}: {line}" for line in character.report if line.kind != "info"]
     return lines, f"{form.name}, {bytes_text(target.stat().st_size)}"
+
+
+def compressed_clips(character: Character, format_name: str) -> tuple[Character, list[str]]:
+    """The clips of a character within 0.1 mm on the skin: packed, or for formats that hold keys with fewer of them;
+    and what that cost."""
+    from marrow.motion import reduce
+
+    made, before, after, worst = [], 0, 0, 0.0
+    for clip in character.clips.values():
+        if format_name == "marrow":
+            packed = clip.compressed(character=character if character.meshes else None)
+            motion = packed.packed
+            assert motion is not None
+            before, after, worst = (
+                before + motion.raw_bytes,
+                after + motion.nbytes,
+                max(worst, motion.error),
+            )
+            made.append(packed)
+        else:
+            fewer = reduce(clip, 1e-4, character)
+            before, after, worst = (
+                before + fewer.keys_before,
+                after + fewer.keys_after,
+                max(worst, fewer.error),
+            )
+            made.append(fewer.clip)
+    what = "bytes of frames" if format_name == "marrow" else "keys"
+    said = (
+        [f"{len(made)} clips: {before:,} {what} -> {after:,}, off by {worst * 1000:.3f} mm at most"]
+        if made
+        else []
+    )
+    return character.replace(clips=tuple(made)), said
 
 
 def _losses(format_name: str, character: Character) -> list[str]:

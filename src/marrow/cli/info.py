@@ -236,4 +236,7 @@ def _clip_line(clip: dict[str, Any]) -> str:
     events = f", {len(clip['events'])} events" if clip["events"] else ""
     events += f", {len(clip['curves'])} curves" if clip["curves"] else ""
     additive = ", additive" if clip["additive"] else ""
+    if clip["packed"]:
+        packed = clip["packed"]
+        additive += f", packed {packed['ratio']:.1f} : 1, off by {packed['error'] * 1000:.3f} mm at most"
     return f"{clip['name']}: {clip['duration']:.3f} s{rate}, {moves}, {clip['keys']:,} keys{events}{additive}"

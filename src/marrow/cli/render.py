@@ -51,6 +51,7 @@ def render(
     clips_from: Annotated[list[str] | None, Parameter(negative=())] = None,
     scale: float | None = None,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
+    subdivide: str | None = None,
     allow_outside: Flag = False,
 ) -> None:
     """Draw a picture or a video of a character.
@@ -111,12 +112,14 @@ def render(
         More files to take clips from.
     scale
         Multiply all lengths, for files whose units are wrong.
+    subdivide
+        Subdivide the meshes so many times (1 to 6), or where and as often as the file says: file.
     force
         Replace the output if it exists.
     allow_outside
         Let files refer to others outside their own folders.
     """
-    from marrow.cli._files import open_character, writable
+    from marrow.cli._files import open_character, subdivide_wish, writable
 
     _check_output(output, codec)
     writable(output, force=force)
@@ -124,6 +127,8 @@ def render(
     options: dict[str, Any] = {"allow_outside": allow_outside}
     if scale is not None:
         options["scale"] = scale
+    if subdivide is not None:
+        options["subdivide"] = subdivide_wish(subdivide)
     if clips_from:
         options["clips"] = clips_from
     characters: list[Character] = [open_character(file, **options) for file in files]

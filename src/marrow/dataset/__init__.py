@@ -8,6 +8,7 @@ from marrow.dataset.builder import DEFAULT_FEATURES, Progress, build
 from marrow.dataset.dataset import Dataset, FeatureStatistics, Split
 from marrow.dataset.dataset import open_dataset as open
 from marrow.dataset.features import FEATURES, Feature
+from marrow.dataset.packed import unpacked
 from marrow.dataset.storage import BuildError, OutputError
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "Split",
     "build",
     "open",
+    "unpacked",
 ]

@@ -23,7 +23,7 @@ from marrow.graph.constrained_poses import constrained_poses
 from marrow.kernels.rotations import angular_velocities, euler_angles, rotation_vectors
 from marrow.math import quaternion, rotation6d
 from marrow.math.elementary import arctan2, sincos
-from marrow.model import Character, Clip, Pose
+from marrow.model import Character, Clip, Pose, Skeleton
 from marrow.model._derived import derived
 from marrow.motion.contacts import feet_points, feet_shape, on_moving_ground, planted_frames
 from marrow.motion.mirror import mirror_map, mirrored_pose
@@ -33,16 +33,20 @@ from marrow.skinning import skin
 __all__ = ["FEATURES", "Feature", "Frames", "Sizes"]
 
 Array = NDArray[Any]
+PACKED_ERROR = 1e-4
+"""Metres that packed motion may be off, 3 cm around joints."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many joints, palette entries, vertices and morph channels rows have; None where each row has its own."""
+    """How many joints, palette entries, vertices and morph channels rows have, and octets; None where each row has its
+    own."""
 
     J: int | None
     P: int | None
     V: int | None
     M: int | None
+    W: int | None = None
 
     def of(self, axes: Sequence[str | int]) -> tuple[int | None, ...]:
         return tuple(getattr(self, axis) if isinstance(axis, str) else axis for axis in axes)
@@ -204,6 +208,22 @@ def _contacts(f: Frames) -> Array:
     return planted_frames(moved, f.times, **limits).reshape(-1, 4)
 
 
+def packed_octets(f: Frames) -> Array:
+    """The pose of the kept joints, packed without a rest pose: whoever decodes it needs nothing else."""
+    skeleton, kept = f.character.skeleton, f.kept.tolist()
+    place = {j: k for k, j in enumerate(kept)}
+    parents = [next((place[a] for a in skeleton.ancestors(j) if a in place), -1) for j in kept]
+    above = [-1 if p >= k else p for k, p in enumerate(parents)]  # in the order of the data set
+    count, pose = len(kept), f.pose
+    rest = Pose(np.zeros((count, 3)), np.tile([0.0, 0, 0, 1], (count, 1)), np.ones((count, 3)))
+    bare = Skeleton(tuple(skeleton.names[j] for j in kept), np.array(above), rest)
+    parts = (pose.translation[:, kept], pose.rotation[:, kept], pose.scale[:, kept])
+    clip = Clip.from_poses(f.clip.name, bare, Pose(*(np.ascontiguousarray(p) for p in parts)), f.recipe.rate)
+    motion = clip.compressed(error=PACKED_ERROR).packed
+    assert motion is not None
+    return motion.words.view(np.uint8)[None]
+
+
 def _vertices(f: Frames) -> Array:
     return skin(f.character, f.pose, normals=False, tangents=False, threads=1).positions
 
@@ -214,7 +234,7 @@ class Feature:
     words.
 
     `channels` are how many of the last axes have statistics of their own. `alone` says that each frame can be made
-    without the others, so that large ones are made a window at a time.
+    without the others, so that large ones are made a window at a time. `together` has one thing for all frames of a row.
     """
 
     axes: tuple[str | int, ...]
@@ -223,6 +243,7 @@ class Feature:
     dtype: str = "<f4"
     channels: int = 2
     alone: bool = False
+    together: bool = False
 
 
 _J = "J"
@@ -276,6 +297,15 @@ FEATURES: dict[str, Feature] = {
     "vertices": Feature(("V", 3), "vertices of all meshes in model space", _vertices, channels=1, alone=True),
     "morphs": Feature(
         ("M",), "weights of the morph channels", lambda f: f.pose.morphs, channels=1, alone=True
+    ),
+    "packed": Feature(
+        ("W",),
+        "the local transforms of all joints in a tenth of their room, within 0.1 mm (docs/compression.md), as octets",
+        packed_octets,
+        "|u1",
+        channels=0,
+        alone=True,
+        together=True,
     ),
     "events": Feature(
         (), "the events of the clip inside the row: name, time from its start, duration, payload"

@@ -17,7 +17,7 @@ from marrow.model import Character, Skeleton
 __all__ = ["RowField", "Schema", "fitted", "kept_joints", "schema_of"]
 
 Array = NDArray[Any]
-LETTERS = {"J": "joint", "P": "matrix", "V": "vertex", "M": "morph"}
+LETTERS = {"J": "joint", "P": "matrix", "V": "vertex", "M": "morph", "W": "octet"}
 
 
 class RowField(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ def schema_of(recipe: Recipe, character: Character | None) -> Schema:
         if name in TABLES:
             continue
         feature = FEATURES[name]
-        shape = (recipe.window, *sizes.of(feature.axes))
+        shape = (1 if feature.together else recipe.window, *sizes.of(feature.axes))
         if 0 in shape:
             assert character is not None
             what = {"V": "no mesh", "M": "no morphs", "J": "no joints", "P": "no joints"}[
@@ -74,7 +74,7 @@ def schema_of(recipe: Recipe, character: Character | None) -> Schema:
             ]
             raise ValidationError(f"{name}: {character.name!r} has {what}")
         axes = (
-            "frame",
+            "row" if feature.together else "frame",
             *(LETTERS[a] if isinstance(a, str) else f"{k}" for k, a in enumerate(feature.axes, 1)),
         )
         channels = 0 if loose and feature.axes and isinstance(feature.axes[0], str) else feature.channels

@@ -99,6 +99,21 @@ class FunctionEntry:
 
 
 @dataclass(frozen=True)
+class MatchEntry:
+    """A node that plays a motion database: where it stands, its name, that of the database, the slot that plays, how
+    often it searches, and how it goes over to another frame."""
+
+    path: str
+    key: str
+    database: str
+    slot: str
+    search: float
+    blend: float
+    continuity: float
+    steering: float
+
+
+@dataclass(frozen=True)
 class ReachEntry:
     """A joint that reaches for a place in the world in a window of clips: where the node stands, the values of the place,
     and the column of how much it does."""
@@ -155,6 +170,7 @@ class CompiledGraph:
     keeps: bool
     springs: dict[str, SpringPlan]
     constrained: bool
+    matches: tuple[MatchEntry, ...] = ()
 
     @property
     def placed(self) -> bool:

@@ -19,6 +19,7 @@ from marrow.graph.compiled import (
     CompiledGraph,
     FunctionEntry,
     MachineEntry,
+    MatchEntry,
     MontageEntry,
     ReachEntry,
     SlotEntry,
@@ -103,6 +104,7 @@ class Compiler:
     machines: dict[str, MachineEntry] = field(default_factory=dict)
     slots: dict[str, SlotEntry] = field(default_factory=dict)
     functions: list[FunctionEntry] = field(default_factory=list)
+    matches: list[MatchEntry] = field(default_factory=list)
     ints: list[int] = field(default_factory=list)
     named_joints: int = 0
     """One more than the highest joint that `ints` name."""
@@ -494,6 +496,7 @@ class Compiler:
             keeps=self.keeps,
             springs=self.springs,
             constrained=self.constrained,
+            matches=tuple(self.matches),
         )
 
     def _curves(self, clips: Array) -> list[tuple[int, int, int, float]]:

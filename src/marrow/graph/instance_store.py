@@ -57,6 +57,7 @@ class InstanceStore:
     levels: Array | None
     overrides: dict[str, Override]
     followed: dict[str, Array]
+    matched: dict[str, dict[str, Array]]
 
     version = 0
     """Goes up when an array that kernels were given is replaced."""

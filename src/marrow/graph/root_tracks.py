@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.animation.kinematics import to_model
+from marrow.animation.packed import PackedFrames
+from marrow.animation.packed_joint import with_joint
 from marrow.animation.resampling import unpack_rows
 from marrow.kernels.memory import aligned_zeros
 from marrow.math import elementary, quaternion
@@ -175,7 +177,8 @@ def in_place(character: Character, joint: int, axes: Sequence[str], smooth: floa
     """The character's bank without the travel that `root_tracks` tells of, so that clips stay where they are."""
 
     def build() -> ClipBank:
-        bank = ClipBank.of(character).unpacked()
+        played = ClipBank.of(character)
+        bank = played.unpacked()
         travel, facing = _travel(bank, joint, axes, smooth)
         above = list(reversed(bank.skeleton.ancestors(joint)))
         place, turn = _model(bank, [*above, joint])
@@ -188,7 +191,7 @@ def in_place(character: Character, joint: int, axes: Sequence[str], smooth: floa
         turn = quaternion.multiply(up, turn)
         rows = aligned_zeros(bank.rows.shape)
         rows[:] = bank.rows
-        changed = replace(bank, rows=rows)
+        changed, made = replace(bank, rows=rows), {}
         frames, size = _rows(changed), bank.layout.size
         for clip in range(1, len(bank)):
             if bank.sampled[clip - 1].source.additive:
@@ -198,8 +201,11 @@ def in_place(character: Character, joint: int, axes: Sequence[str], smooth: floa
             frames[part, 0:3, joint] = place[part]
             side = np.where((frames[part, 3:7, joint] * turn[part]).sum(-1, keepdims=True) < 0, -1.0, 1.0)
             frames[part, 3:7, joint] = side * turn[part]
+            frames_of = played.sampled[clip - 1]
+            if isinstance(frames_of, PackedFrames):
+                made[clip] = with_joint(frames_of.motion, bank.skeleton, joint, place[part], turn[part])
         rows.flags.writeable = False
-        return changed
+        return played.with_motions(made, changed)
 
     result: ClipBank = derived(character, ("bank in place", joint, tuple(sorted(axes)), smooth), build)
     return result

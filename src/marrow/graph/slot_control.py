@@ -104,6 +104,22 @@ class SlotControl:
         self.state.slots[who, entry.index] = slots
         return taken_up
 
+    def play_frames(
+        self, name: str, clips: Array, times: Array, loops: Array, seconds: float, instances: Array
+    ) -> None:
+        """Goes on, in a slot that plays by inertia, with other clips (numbers in the bank) at other times, one for each
+        of the instances."""
+        index = self.slot(name).index
+        entries = np.zeros(len(instances), ct.QUEUE_STATE)
+        entries["clip"], entries["start"], entries["speed"] = clips, times, 1.0
+        entries["loop"] = np.where(loops, ct.LOOPS, ct.HOLDS)
+        entries["montage"] = entries["section"] = -1
+        entries["fade_in"] = entries["fade_out"] = seconds
+        self.state.queue[instances, index * ct.QUEUE] = entries
+        slots = self.state.slots[instances, index]
+        slots["waiting"], slots["stop"], slots["cut"] = 1, -1.0, 1
+        self.state.slots[instances, index] = slots
+
     def stop_slot(self, name: str, seconds: float, instances: Array) -> None:
         """Fades out what plays in a slot, and forgets what waits."""
         entry = self.slot(name)

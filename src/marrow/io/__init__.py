@@ -15,6 +15,7 @@ from marrow.errors import (
     MissingExtraError,
     ResourceLimitError,
     UnknownNameError,
+    ValidationError,
     WrongTypeError,
     told_at_the_call,
 )
@@ -32,6 +33,8 @@ Loadable = PathLike | bytes | bytearray | memoryview | IO[bytes]
 _SAME_LINES = 3
 _SAYS_UP = ("SMPL", "motion in numbers")
 """Formats whose readers do what `up` says."""
+_SUBDIVIDES = ("FBX",)
+"""Formats whose readers subdivide the polygons of the file."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -49,11 +52,14 @@ def load(
     motion: str | None = None,
     up: str | None = None,
     scene: str | int | None = None,
+    subdivide: int | str | None = None,
+    variants: str | Iterable[str] = (),
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
     """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`, SMPL bodies
-    (`.npz`), robots (`.urdf`, MJCF's `.xml`); or a sample by its name (`"mannequin"`), where there is no file of that name.
+    (`.npz`), robots (`.urdf`, MJCF's `.xml`), models without joints (`.obj`, `.ply`); or a sample by its name
+    (`"mannequin"`), where there is no file of that name.
     Motion alone becomes a skeleton with clips: AMASS, HumanML3D, Kimodo, key points in 3D (`.npy`, `.npz`, `.json`, `.csv`,
     `.trc`, `.c3d`).
 
@@ -73,12 +79,17 @@ def load(
       `"smpl-joints"`, `"humanml3d"`, `"smpl"`, ...; `"markers"`: every point is a joint of its own
     - `up="z"` says which axis is up in the file, and rights it: for BVH and others that do not say it
     - `scene`: which of several scenes of a glTF file, by its name or number; None: the one that the file says
+    - `subdivide=2` subdivides the meshes twice (Catmull-Clark, see `mw.subdivide`), of an FBX file its polygons with
+    their creases;
+      `"file"`: where and as often as the file says
+    - `variants` chooses those of a USD stage: `"red"`, or `"look=red"`, or several of them; the report lists what there is
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    options = LoadOptions(scale, influences, rate, allow_outside, motion, up, scene)
+    given = variants if isinstance(variants, str) else tuple(variants)
+    options = LoadOptions(scale, influences, rate, allow_outside, motion, up, scene, subdivide, given)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
     _validate.one_of("load", "calibration", calibration, ("drop", "keep"))
     if units is not None:
@@ -103,18 +114,28 @@ def load(
 
 
 @told_at_the_call
-def save(character: Character | Clip, path: PathLike, **options: Any) -> None:
+def save(character: Character | Clip | Any, path: PathLike, **options: Any) -> None:
     """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.fbx`, `.vrm`, `.usda`, `.usdc`, `.usdz`,
     `.marrow`, `.bvh` and `.vrma` (motion only; a clip alone may be given), `.obj` and `.ply` (the surface in one pose, or
     one file a frame), `.xml` (MJCF); of a robot `.csv` and `.npz` (joint angles).
+
+    A `Scene`, an `Actor` or an `Animator` is written as USD, every instance a `SkelRoot` that shares its character and its
+    clips: `mw.save(scene, "crowd.usdc", seconds=4, rate=30)`.
 
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
     own.
     """
     if isinstance(character, Clip):
         character = Character(character.skeleton, clips=[character], name=character.name)  # type: ignore[arg-type]
-    _validate.instance("save", "character", character, Character)
     (target,) = _paths("save: path", [path])
+    if not isinstance(character, Character) and _late.function("scene.recording", "is_scene")(character):
+        write_scene = _late.function("scene.recording", "save_scene")
+        for name in options:
+            if name not in ("seconds", "rate", "textures"):
+                raise UnknownNameError("option of a scene's file", name, ["seconds", "rate", "textures"])
+        write_scene(character, target, **options)
+        return
+    _validate.instance("save", "character", character, Character)
     form = registry.for_writing(target)
     write = form.load_module().write
     parameters = inspect.signature(write).parameters
@@ -197,6 +218,10 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
 
     options, path = options or LoadOptions(), source.path
     form = registry.identify(source.data, path)
+    if options.variants and form.name != "USD":
+        raise ValidationError(
+            f"load: variants are those of USD stages, and this is {form.name}; character.with_variant chooses materials"
+        )
     entry = _cache.entry(source, form.name, options) if cache and form.name != "marrow" else None
     character = entry.load() if entry else None
     if character is None:
@@ -206,6 +231,10 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
             raise ResourceLimitError("is nested too deeply", path=path) from None
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
+        if isinstance(options.subdivide, int) and form.name not in _SUBDIVIDES:
+            from marrow.lod.subdivided_meshes import subdivide
+
+            character = subdivide(character, options.subdivide)
         character = _gathered(with_tangents(_limited(_named(character), options.influences)))
         character = _righted(character, options.up) if form.name not in _SAYS_UP else character
         character = _with_facing(character)

@@ -47,6 +47,8 @@ from marrow.model import (
     Socket,
     Texture,
     Tracks,
+    _late,
+    _validate,
 )
 from marrow.model._asset import trusted
 from marrow.model._validate import owned
@@ -224,21 +226,30 @@ class _Store:
         return name
 
 
-def write(character: Character, path: str | os.PathLike[str]) -> None:
-    """Writes the character; the file takes its place at once or not at all."""
+def write(character: Character, path: str | os.PathLike[str], *, archive: bool = False) -> None:
+    """Writes the character; the file takes its place at once or not at all. `archive` stores packed clips smaller
+    still: they are expanded when the file is loaded."""
+    archive = _validate.flag("save", "archive", archive)
     with replacing(path) as file:
-        write_to(file, character)
+        write_to(file, character, archive=archive)
 
 
-def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None = None) -> None:
-    """Writes the character into an open binary file, with more `metadata` of the caller's."""
+def write_to(
+    file: Any,
+    character: Character,
+    metadata: Mapping[str, str] | None = None,
+    arrays: Mapping[str, Array] | None = None,
+    *,
+    archive: bool = False,
+) -> None:
+    """Writes the character into an open binary file, with more `metadata` and `arrays` of the caller's."""
     check_finite(character)
     store = _Store()
     document = _Document(
         character.name,
         _skeleton_out(character.skeleton, store),
         [_mesh_out(mesh, f"mesh.{i}", store) for i, mesh in enumerate(character.meshes)],
-        [_clip_out(clip, f"clip.{i}", store) for i, clip in enumerate(character.clips.values())],
+        [_clip_out(clip, f"clip.{i}", store, archive) for i, clip in enumerate(character.clips.values())],
         [_differing(material, Material()) for material in character.materials],
         [
             _Image(m.name, m.media_type, store.put(f"image.{i}", np.frombuffer(m.data, np.uint8)))
@@ -262,7 +273,8 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
         raise ValidationError(f"a name cannot be written as UTF-8: {error}") from None
     except msgspec.ValidationError as error:  # JSON has no word for NaN and infinity
         raise ValidationError(f"the character holds a number that is not finite: {error}") from None
-    write_container(file, store.tensors, {"character": text.decode(), **(metadata or {})})
+    tensors = {**store.tensors, **(arrays or {})}
+    write_container(file, tensors, {"character": text.decode(), **(metadata or {})})
 
 
 def _differing(value: Material | Texture, default: Material | Texture) -> Any:
@@ -339,6 +351,9 @@ def _lod_out(lod: Lod) -> _Lod:
 def _packed_in(clip: _Clip, words: Array, skeleton: Skeleton) -> Tracks:
     said = clip.packed
     assert said is not None
+    if words.dtype == np.uint8 and words.ndim == 1 and said.frames >= 1:
+        expand = _late.function("animation.archive", "expanded_words")
+        words = expand(words.tobytes(), said.frames, len(skeleton), len(skeleton.morph_names))
     if words.dtype != np.int32 or words.ndim != 1:
         raise ValidationError(
             f"the packed frames of {clip.name!r} are {words.dtype} {words.shape}, not a row of int32"
@@ -350,10 +365,14 @@ def _packed_in(clip: _Clip, words: Array, skeleton: Skeleton) -> Tracks:
     return PackedTracks(motion, skeleton)
 
 
-def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
+def _clip_out(clip: Clip, place: str, store: _Store, archive: bool) -> _Clip:
     motion, packed = clip.packed, None
     if motion is not None:
-        arrays = {"words": store.put(f"{place}.words", motion.words)}
+        if archive:
+            data = np.frombuffer(_late.function("animation.archive", "archived_words")(motion), np.uint8)
+            arrays = {"archive": store.put(f"{place}.archive", data)}
+        else:
+            arrays = {"words": store.put(f"{place}.words", motion.words)}
         packed = _Packed(motion.frame_count, motion.rate, motion.limit, motion.error, motion.resampling_error)
     else:
         table = clip.tracks.table
@@ -459,7 +478,8 @@ def _character_in(document: _Document, container: Container, make: Callable[...,
     clips = []
     for c in document.clips:
         if c.packed is not None:
-            tracks = _packed_in(c, pick(c.arrays, ("words",))["words"], skeleton)
+            named = "archive" if "archive" in c.arrays else "words"
+            tracks = _packed_in(c, pick(c.arrays, (named,))[named], skeleton)
         else:
             keys = pick(c.arrays, ("table", "times", "values"))
             pack = Tracks.trusted if make is trusted else Tracks

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from marrow.errors import FormatError, MissingFileError, ResourceLimitError
+from marrow.errors import FormatError, MissingFileError, ResourceLimitError, ValidationError
 from marrow.model import _validate
 
 __all__ = ["LoadOptions", "Source", "read_bytes", "watched"]
 
 MAX_FILE_BYTES = 4 << 30
+MAX_LEVELS = 6
 MOTIONS = (
     "smpl",
     "kimodo",
@@ -59,7 +60,8 @@ class LoadOptions:
     `scale` multiplies all lengths on top of the format's own units. `influences` limits influences per
     vertex. `rate` is that of formats that are baked, in frames a second (None: the file's own, at least 30).
     `allow_outside` lets a file refer to others outside its own folder. `motion` says what bare numbers are, `up` which axis
-    is up in the file, `scene` which of several scenes is read.
+    is up in the file, `scene` which of several scenes is read, `subdivide` how often meshes are subdivided (`"file"`:
+    as it says), `variants` which of a USD stage are chosen.
     """
 
     scale: float | None = None
@@ -69,6 +71,8 @@ class LoadOptions:
     motion: str | None = None
     up: str | None = None
     scene: str | int | None = None
+    subdivide: int | str | None = None
+    variants: str | tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("scale", "rate"):
@@ -81,6 +85,13 @@ class LoadOptions:
         _validate.flag("load", "allow_outside", self.allow_outside)
         if self.scene is not None and not isinstance(self.scene, str):
             _validate.set_fields(self, scene=_validate.integer("load", "scene", self.scene))
+        if self.subdivide is not None and self.subdivide != "file":
+            levels = _validate.integer("load", "subdivide", self.subdivide, low=0, hint="or 'file'")
+            if levels > MAX_LEVELS:
+                raise ValidationError(f"load.subdivide: expected at most {MAX_LEVELS}, got {levels}")
+            _validate.set_fields(self, subdivide=levels or None)
+        given = (self.variants,) if isinstance(self.variants, str) else self.variants
+        _validate.set_fields(self, variants=_validate.items("load", "variants", given, str))
         if self.motion is not None:
             _validate.one_of("load", "motion", self.motion, MOTIONS)
         if self.up is not None:

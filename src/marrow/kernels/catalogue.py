@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from marrow.kernels import (  # noqa: F401  (each adds its own)
+    archive_coder,
     box_unions,
     control,
     foot_probes,
+    frame_search,
     gradients,
     ground_rays,
     height_fields,
@@ -16,6 +18,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     nearest_points,
     number_parsing,
     packed_check,
+    packed_numbers,
     packing,
     packing_steps,
     planting,

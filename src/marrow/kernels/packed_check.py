@@ -11,11 +11,13 @@ from marrow.kernels.packed_layout import (
     GROUPS,
     HEAD,
     LENGTH,
+    LONGEST,
     MORPH_GROUPS,
     MOST_BITS,
+    NEAR_BITS,
+    NEAR_ROW,
     NO_BLOCK,
     SEGMENTS,
-    SPARE,
     WIDEST,
     WORDS,
 )
@@ -63,7 +65,7 @@ def finite(bits):
 
 def check_cell(words, at, number, kind, blocks):
     """Whether a cell is sound."""
-    size = len(words) - SPARE
+    size = len(words)
     if at < EMPTY or at + 2 > size:
         return 3
     tracks, own = half_at(words, at, 0) | half_at(words, at, 1) | half_at(words, at, 2), half_at(words, at, 3)
@@ -71,9 +73,11 @@ def check_cell(words, at, number, kind, blocks):
         return 3
     if (tracks != 0) != (number != NO_BLOCK) or (tracks != 0 and number >= blocks):
         return 3
-    each = 2 if kind == 1 else (1 if kind == 3 else 3)
+    each = 1 if kind == 3 else 3
     begin = at + 2 + ((count_bits(tracks) + 3) >> 2)
     end = begin + each * count_bits(own)
+    if kind == 1:
+        end = at + 2 + ((count_bits(tracks) + 9 * count_bits(own) + 3) >> 2)
     if end > size:
         return 3
     if kind != 1:
@@ -84,63 +88,50 @@ def check_cell(words, at, number, kind, blocks):
 
 
 def check_block(words, cell, begin, kind, frames):
-    """Whether a block with so many frames is sound."""
-    size = len(words) - SPARE
-    if begin + 1 > size:
+    """Whether a block with so many frames is sound, that begins at an octet."""
+    limit = 4 * len(words)
+    if begin + 1 > limit:
         return 5
-    octet, limit = 4 * (begin + 1), 4 * size
-    widths = (0, 0, 0)
-    for c in range(3):
-        mask = half_at(words, cell, c)
-        count = count_bits(mask)
-        if count > 0:
-            head = octet_at(words, 4 * begin + c)
-            constant, wide, degree = (head & 3) + 1, ((head >> 2) & 1) + 1, (head >> 3) & 3
-            if constant == 4 and kind == 1:
-                return 5
-            end = octet + count * (1 + constant + wide * degree)
-            if end > limit:
-                return 5
-            if c == 0:
-                widths = (octet, 0, 0)
-            elif c == 1:
-                widths = (widths[0], octet, 0)
-            else:
-                widths = (widths[0], widths[1], octet)
-            for k in range(count):
-                if octet_at(words, octet + k) > WIDEST:
-                    return 5
-                if (
-                    constant == 4
-                    and ((octet_at(words, octet + 4 * count + k) & 127) << 1)
-                    + (octet_at(words, octet + 3 * count + k) >> 7)
-                    == 255
-                ):
-                    return 6
-            octet = end
-    bits, ranks = 0, (0, 0, 0)
+    head = octet_at(words, begin)
+    constant, wide, degree = (head & 3) + 2, ((head >> 2) & 1) + 1, (head >> 3) & 3
+    if constant > 4 or (constant == 4 and kind == 1):
+        return 5
     masks = (half_at(words, cell, 0), half_at(words, cell, 1), half_at(words, cell, 2))
+    counts = (count_bits(masks[0]), count_bits(masks[1]), count_bits(masks[2]))
+    count, first = counts[0] + counts[1] + counts[2], begin + 1
+    octet = first + count * (1 + constant + wide * degree)
+    if octet > limit:
+        return 5
+    for k in range(first, first + count):
+        if octet_at(words, k) > WIDEST:
+            return 5
+        if (
+            constant == 4
+            and ((octet_at(words, k + 4 * count) & 127) << 1) + (octet_at(words, k + 3 * count) >> 7) == 255
+        ):
+            return 6
+    bits, most, ranks = 0, 0, (first, first + counts[0], first + counts[0] + counts[1])
     for _ in range(16):
         own = 0
         a, b, c = masks[0] & 1, masks[1] & 1, masks[2] & 1
         if a != 0:
-            own += octet_at(words, widths[0] + ranks[0])
+            own += octet_at(words, ranks[0])
         if b != 0:
-            own += octet_at(words, widths[1] + ranks[1])
+            own += octet_at(words, ranks[1])
         if c != 0:
-            own += octet_at(words, widths[2] + ranks[2])
-        if own > MOST_BITS:
-            return 5
-        bits += own
+            own += octet_at(words, ranks[2])
+        bits, most = bits + own, max(most, own)
         ranks = (ranks[0] + a, ranks[1] + b, ranks[2] + c)
         masks = (masks[0] >> 1, masks[1] >> 1, masks[2] >> 1)
+    if most > MOST_BITS or (((head >> 5) & 1) == 0 and (most > NEAR_BITS or bits > NEAR_ROW)):
+        return 5
     return 0 if 8 * octet + bits * frames <= 8 * limit else 5
 
 
 @kernel
 def check_record(words: i4[ANY], frames: int, groups: int, morph_groups: int) -> int:
     """What of `FAULTS` is wrong with a record of so many frames and groups; 0 for nothing."""
-    size = len(words) - SPARE
+    size = len(words)
     cells = 3 * groups + morph_groups
     if frames < 1 or size < HEAD + cells:
         return 1
@@ -153,7 +144,8 @@ def check_record(words: i4[ANY], frames: int, groups: int, morph_groups: int) ->
         return 1
     length, blocks, table = words[LENGTH], words[BLOCKS], words[SEGMENTS]
     if (
-        (length != 16 and length != 32)
+        length < 1
+        or length > LONGEST
         or blocks < 0
         or blocks > cells
         or words[EMPTY] != 0
@@ -178,7 +170,7 @@ def check_record(words: i4[ANY], frames: int, groups: int, morph_groups: int) ->
             number = (place >> 16) & 65535
             if number != NO_BLOCK:
                 kind = k % 3 if k < 3 * groups else 3
-                begin = at + half_at(words, at + 1, number)
+                begin = 4 * at + 2 * half_at(words, at + 1, number)
                 wrong = check_block(words, place & 65535, begin, kind, min(length, frames - s * length))
                 if wrong != 0:
                     return wrong

@@ -2,7 +2,7 @@
 
 A *record* is a row of 32-bit words; bits and octets count from the lowest of a word. Joints lie in groups of 16, as they do in lanes. Of each
 group there is a *cell* for translations, rotations and scales, and of each 16 morph channels one for their weights; it says which of its 16
-joints have which components. A component of a joint is a *channel*. Frames come in *segments* of 16 or 32, so that any of them is reached
+joints have which components. A component of a joint is a *channel*. Frames come in *segments* of up to 64, so that any of them is reached
 at once; of each cell that has channels a segment has a *block*.
 
 Head, in words: how many frames, groups of joints, groups of morph channels, and blocks in each segment there are; where the table of segments
@@ -11,24 +11,25 @@ joints: where the cell of its translations begins, and the number of its block (
 for each group of morph channels. The table of segments has for each where it begins. All are counted in words from the beginning of the record.
 
 Cell: four masks of 16 bits: which joints have a channel of the first, the second and the third component, and which have a value of their own to
-start from in place of that of the clip's base pose. Then for each joint that has a channel an octet: the code of its step. Then, from the next
-whole word on, the own values: of a rotation three numbers of 21 bits in two words, else a float for each component.
+start from in place of that of the clip's base pose. Then for each joint that has a channel an octet: the code of its step. Then the own values: of
+rotations nine planes, three octets for each component; of others, from the next whole word on, a float for each component.
 
-Segment: a half with the code of what all steps are multiplied by, a half of nothing, and for each block in a half where it begins, counted in words
-from the segment.
+Segment: a half with the code of what all steps are multiplied by, a half of nothing, and for each block in a half where it begins, counted in
+halves of words from the segment.
 
-Block: an octet for each of three components, and an empty one: in its bits 0 and 1 how many octets a constant has, less one; in bit 2 how many
-a coefficient has, less one; in bits 3 and 4 the degree. Then, for each component of which there are channels, *planes*, which have an octet for each
-channel in order: the widths; the lowest octets of the constants, the next; for each coefficient its lowest octets, and the next. Then the
-frames, one behind the other without a gap: for each joint, each of its channels, as many bits as its width says; 57 for a joint at most.
+Block: an octet: in its bits 0 and 1 how many octets more than two a constant has; in bit 2 how many more than one a coefficient has; in bits 3 and
+4 the degree; bit 5 where it is *broad*: where a joint has more than 32 bits in a frame, or all have more than 480. Then *planes*, which have an octet for each channel,
+those of the first component in front, then those of the second, the third: the widths; the lowest octets of the constants, the next; for each coefficient its lowest
+octets, and the next. Then the frames, one behind the other without a gap: for each joint, each of its channels, as many bits as its width says; 57
+for a joint at most.
 
-Constants and coefficients of n octets are stored as what they are above `-(1 << 8 n - 1)`. A constant of four octets is a float. The k-th frame of a
-segment of S frames has in a channel the whole number `constant + (64 a d + b (6 d d - 512) + c ((5 d d d >> 3) - 96 d) + 512 >> 10) + bits`, where
-`d = 32 k / S - 16` and a, b and c are the coefficients: Legendre polynomials. That is multiplied by the step and by the segment's factor; a constant that is
-a float counts as zero there, and is added after. The codes of steps are `8 (exponent + 28) + eighths`: the step is `(1 + eighths / 8) 2^exponent`.
+Constants and coefficients have the sign of their highest bit. A constant of four octets is a float. The k-th frame of a segment of S frames has in a
+channel the whole number `constant + (a x + b y + c z + 512 >> 10) + bits`, where a, b and c are the coefficients and x, y and z are `shapes_at(k, S)`: Legendre
+polynomials. That is multiplied by the step and by the segment's factor; a constant that is a float counts as zero there, and is added
+after. The codes of steps are `8 (exponent + 28) + eighths`: the step is `(1 + eighths / 8) 2^exponent`.
 
 Translations, scales and morph weights are added to where they start from. A rotation's three numbers m are its modified Rodrigues
-parameters, `(2 m, 1 - |m|^2) / (1 + |m|^2)`, seen from where it starts; so are own values of rotations, where 2^20 is 0 and a step is 2^-20.
+parameters, `(2 m, 1 - |m|^2) / (1 + |m|^2)`, seen from where it starts; so are own values of rotations, in steps of 2^-23.
 Two frames are mixed straight, the second on the side of the first.
 """
 
@@ -46,6 +47,7 @@ __all__ = [
     "SEGMENTS",
     "SPARE",
     "WORDS",
+    "shapes_at",
     "step_of",
 ]
 
@@ -53,8 +55,12 @@ FRAMES, GROUPS, MORPH_GROUPS, BLOCKS, SEGMENTS, WORDS, LENGTH, _, EMPTY = range(
 """Where in the head of a record its sizes are, and the empty cell."""
 HEAD = 10
 """Words of the head."""
-SPARE = 5
-"""Words behind everything else, so that octets may be read 16 at a time, and words in pairs."""
+SPARE = 16
+"""Words that must lie behind a record, whatever they are: octets are read 64 at a time."""
+LONGEST = 64
+"""Frames of a segment, at most."""
+NEAR_BITS, NEAR_ROW = 32, 480
+"""Bits of a joint and of all joints of a block in a frame, at most, where it is not broad."""
 NO_BLOCK = 0xFFFF
 WIDEST = 24
 """Bits of a channel, at most."""
@@ -64,10 +70,17 @@ STEP_ONE = 28 * 8
 """The code of a step of 1."""
 STEP_BASE = (127 - 28) << 3
 """What is added to a code to make it the upper bits of a float32."""
-OWN_BITS = 21
+OWN_BITS = 24
 """Bits of each number of an own rotation."""
 
 
 def step_of(code: int) -> float:
     """The step that a code stands for."""
     return float((8 + (code & 7)) * 2.0 ** ((code >> 3) - 31))
+
+
+def shapes_at(k, length):
+    """1024 times the Legendre polynomials of degrees 1 to 3 at a frame of a segment, as whole numbers."""
+    x = (2 * k - length + 1) * (32768 // length)
+    squared = (x * x) >> 15
+    return x >> 5, ((3 * squared) >> 6) - 512, (5 * ((squared * x) >> 15) - 3 * x) >> 6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from marrow.kernels.language.annotations import ANY, Out, f4, f8, i4, i8
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.operations.sums import sample_record
+from marrow.kernels.packed_layout import NEAR_BITS, NEAR_ROW, shapes_at
 
 __all__ = ["CHANNEL", "fit_segments", "least_squares", "sample_packed", "write_segments"]
 
@@ -19,34 +19,40 @@ CHANNEL = 5
 """Whole numbers that say how a channel is written in a segment: its width, its constant, three coefficients."""
 
 
-def _shapes(d: int) -> list[int]:
-    return [1024, 64 * d, 6 * d * d - 512, ((5 * d * d * d) >> 3) - 96 * d]
+def _summed(numbers: list[float]) -> float:
+    """Python's `sum` of floats is another in other versions."""
+    total = 0.0
+    for x in numbers:
+        total += x
+    return total
 
 
 @cache
-def least_squares(length: int) -> NDArray[Any]:
-    """What the numbers of a segment of `length` frames are multiplied by to give the coefficients of the polynomial nearest to them, `(length + 1, 4, 4, length)`: where
-    there are 0 to all frames of it, and for degrees from 0 to 3. Computed exactly."""
-    out = np.zeros((length + 1, 4, 4, length))
-    for n in range(1, length + 1):
-        for degree in range(min(4, n)):
-            count = degree + 1
-            basis: Any = [
-                [Fraction(x, 1024) for x in _shapes(32 * k // length - 16)[:count]] for k in range(n)
-            ]
-            rows: list[list[Any]] = [
-                [sum(b[i] * b[j] for b in basis) for j in range(count)] + [b[i] for b in basis]
-                for i in range(count)
-            ]
-            for i in range(count):  # Gauss and Jordan; the matrix is positive
-                rows[i] = [x / rows[i][i] for x in rows[i]]
-                for other in range(count):
-                    if other != i:
-                        factor = rows[other][i]
-                        rows[other] = [x - factor * y for x, y in zip(rows[other], rows[i])]
-            for i in range(count):
-                out[n, degree, i, :n] = [float(x) for x in rows[i][count:]]
+def _solved(length: int, n: int) -> NDArray[Any]:
+    """What `n` numbers of a segment of `length` frames are multiplied by to give the coefficients of the polynomial nearest to them, `(4, 4, length)`,
+    for degrees from 0 to 3. One operation after the other, so that it has the same bits everywhere."""
+    out = np.zeros((4, 4, length))
+    for degree in range(min(4, n)):
+        count = degree + 1
+        basis = [[x / 1024 for x in (1024, *shapes_at(k, length))[:count]] for k in range(n)]
+        rows = [
+            [_summed([b[i] * b[j] for b in basis]) for j in range(count)] + [b[i] for b in basis]
+            for i in range(count)
+        ]
+        for i in range(count):  # Gauss and Jordan; the matrix is positive
+            rows[i] = [x / rows[i][i] for x in rows[i]]
+            for other in range(count):
+                if other != i:
+                    factor = rows[other][i]
+                    rows[other] = [x - factor * y for x, y in zip(rows[other], rows[i])]
+        for i in range(count):
+            out[degree, i, :n] = rows[i][count:]
     return out
+
+
+def least_squares(length: int, last: int) -> NDArray[Any]:
+    """The same for whole segments and for one of `last` frames, `(2, 4, 4, length)`."""
+    return np.stack([_solved(length, length), _solved(length, last)])
 
 
 def width_of(x):
@@ -59,7 +65,7 @@ def width_of(x):
 
 
 def octets_of(low, high):
-    """How many octets numbers between two take, where those are stored from the middle on."""
+    """How many octets numbers between two take."""
     if low >= -128 and high < 128:
         return 1
     if low >= -32768 and high < 32768:
@@ -68,11 +74,11 @@ def octets_of(low, high):
 
 
 def predicted(a, b, c, k, length):
-    d = 2 * k - 16 if length == 16 else k - 16
-    return (a * (64 * d) + b * (6 * d * d - 512) + c * (((5 * d * d * d) >> 3) - 96 * d) + 512) >> 10
+    x, y, z = shapes_at(k, length)
+    return (a * x + b * y + c * z + 512) >> 10
 
 
-def fit_channel(numbers, at, stride, n, length, squares, degree, room, f):
+def fit_channel(numbers, at, stride, n, length, squares, which, degree, room, f):
     """The coefficients of one channel, its width and its constant, into `room` at `f`. Returns its width, and the octets of a coefficient."""
     octets = 1
     for i in range(1, 4):
@@ -80,7 +86,7 @@ def fit_channel(numbers, at, stride, n, length, squares, degree, room, f):
         if i <= degree:
             x = 0.0
             for k in range(n):
-                x += squares[n, degree, i, k] * numbers[at + k * stride]
+                x += squares[which, degree, i, k] * numbers[at + k * stride]
             value = int(np.floor(min(max(x, -32767.0), 32767.0) + 0.5))
             octets = max(octets, octets_of(value, value))
         room[f + 1 + i] = value
@@ -107,30 +113,40 @@ def fit_segments(
     length: int,
     segments: int,
 ) -> int:
-    """How each channel is written in every segment, into `fit`, with the degree that takes the fewest bits for all channels of a component of a block; and what a block
-    says of that component, into `heads`. `first_channel` has the first column of each component of each block, and the end; `floats` says which columns have constants
+    """How each channel is written in every segment, into `fit`, with the degree that takes the fewest bits for all channels of a block; and what the block
+    says of that, into `heads`. `first_channel` has the first column of each component of each block, and the end; `floats` says which columns have constants
     that are floats. Returns how many octets all of it takes."""
-    parts, total = len(first_channel) - 1, 0
+    blocks, total = (len(first_channel) - 1) // 3, 0
     for s in range(segments):
         n = min(length, frames - length * s)
-        for p in range(parts):
-            first, last = first_channel[p], first_channel[p + 1]
+        which = 1 if s == segments - 1 else 0
+        for p in range(blocks):
+            first, last = first_channel[3 * p], first_channel[3 * p + 3]
             best = 1 << 40
             for degree in range(min(4, n)):
                 bits, octets, low, high, exact = 0, 1, 0, 0, 0
                 for c in range(first, last):
                     at = CHANNEL * (c - first)
                     width, own = fit_channel(
-                        numbers, length * s * columns + c, columns, n, length, squares, degree, room, at
+                        numbers,
+                        length * s * columns + c,
+                        columns,
+                        n,
+                        length,
+                        squares,
+                        which,
+                        degree,
+                        room,
+                        at,
                     )
                     bits += n * width
                     octets = max(octets, own)
                     low, high, exact = min(low, room[at + 1]), max(high, room[at + 1]), max(exact, floats[c])
-                constant = 4 if exact != 0 else octets_of(low, high)
+                constant = 4 if exact != 0 else max(octets_of(low, high), 2)
                 bits += 8 * (last - first) * (1 + constant + degree * octets)
                 if bits < best:
                     best = bits
-                    heads[s * parts + p] = (constant - 1) + ((octets - 1) << 2) + (degree << 3)
+                    heads[s * blocks + p] = (constant - 2) + ((octets - 1) << 2) + (degree << 3)
                     for k in range(CHANNEL * (last - first)):
                         fit[CHANNEL * (s * columns + first) + k] = room[k]
             total += (best >> 3) + 1
@@ -148,21 +164,18 @@ def put_bits(words, bit, value, width, powers):
 
 
 def put_planes(words, bit, fit, starts, head, first, last, at, powers):
-    """The planes of one component of a block, whose channels are `first..last`; `at` is where those of the segment begin."""
-    constant, octets, degree = (head & 3) + 1, ((head >> 2) & 1) + 1, (head >> 3) & 3
+    """The planes of a block, whose channels are `first..last`; `at` is where those of the segment begin."""
+    constant, octets, degree = (head & 3) + 2, ((head >> 2) & 1) + 1, (head >> 3) & 3
     for c in range(first, last):
         bit = put_bits(words, bit, fit[CHANNEL * (at + c)], 8, powers)
     for k in range(constant):
         for c in range(first, last):
-            value = (
-                starts[at + c] if constant == 4 else fit[CHANNEL * (at + c) + 1] + powers[8 * constant - 1]
-            )
+            value = starts[at + c] if constant == 4 else fit[CHANNEL * (at + c) + 1]
             bit = put_bits(words, bit, octet(value, k), 8, powers)
     for i in range(degree):
         for k in range(octets):
             for c in range(first, last):
-                value = fit[CHANNEL * (at + c) + 2 + i] + powers[8 * octets - 1]
-                bit = put_bits(words, bit, octet(value, k), 8, powers)
+                bit = put_bits(words, bit, octet(fit[CHANNEL * (at + c) + 2 + i], k), 8, powers)
     return bit
 
 
@@ -204,26 +217,33 @@ def write_segments(
         words[at] = words[at] | (codes[s] & 255)
         bit = 32 * (at + 1 + ((blocks + 1) >> 1))
         for b in range(blocks):
-            begun = (bit >> 5) - at
+            begun = (bit >> 4) - 2 * at
             put_bits(words, 32 * (at + 1) + 16 * b, begun, 16, powers)
             if begun >= 65535:
                 return -2
-            # A block has at most 48 channels: 12 octets of planes and 24 bits a frame each.
+            # A block has at most 48 channels: 11 octets of planes and 24 bits a frame each.
             if (bit >> 5) + 48 * 3 + 48 * n + 8 > len(words):
                 return -1
-            for c in range(3):
-                bit = put_bits(words, bit, heads[3 * (s * blocks + b) + c], 8, powers)
-            bit += 8
-            for c in range(3):
-                p = 3 * b + c
-                first, last = first_channel[p], first_channel[p + 1]
-                if last > first:
-                    bit = put_planes(
-                        words, bit, fit, starts, heads[3 * blocks * s + p], first, last, s * columns, powers
-                    )
+            first, last = first_channel[3 * b], first_channel[3 * b + 3]
+            head, most, row = heads[blocks * s + b], 0, 0
+            for lane in range(16):
+                in_all = 0
+                for c in range(3):
+                    column = lane_column[48 * b + 3 * lane + c]
+                    if column >= 0:
+                        width = fit[CHANNEL * (s * columns + column)]
+                        in_all += width
+                        if width > 24:
+                            return -3
+                most, row = max(most, in_all), row + in_all
+            if most > 57:
+                return -3
+            if most > NEAR_BITS or row > NEAR_ROW:
+                head += 32
+            bit = put_bits(words, bit, head, 8, powers)
+            bit = put_planes(words, bit, fit, starts, head, first, last, s * columns, powers)
             for k in range(n):
                 for lane in range(16):
-                    in_all = 0
                     for c in range(3):
                         column = lane_column[48 * b + 3 * lane + c]
                         if column >= 0:
@@ -231,13 +251,8 @@ def write_segments(
                             base = fit[f + 1] + predicted(fit[f + 2], fit[f + 3], fit[f + 4], k, length)
                             value = numbers[(length * s + k) * columns + column] - base
                             bit = put_bits(words, bit, value, fit[f], powers)
-                            in_all += fit[f]
-                            if fit[f] > 24:
-                                return -3
-                    if in_all > 57:
-                        return -3
-            bit = ((bit + 31) >> 5) << 5
-        at = bit >> 5
+            bit = ((bit + 15) >> 4) << 4
+        at = (bit + 31) >> 5
     return at
 
 

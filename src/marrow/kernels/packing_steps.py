@@ -20,7 +20,7 @@ __all__ = ["StepWork", "choose_numbers", "tune_steps"]
 
 
 class StepWork(NamedTuple):
-    """What numbers are chosen with. `rows` are the frames, `size` numbers each. `column` is where the numbers of a joint's
+    """What numbers are chosen with. `rows` are the frames, `size` numbers each. `below` has each joint and all that hang on it, in order. `column` is where the numbers of a joint's
     translation, rotation and scale are (`9 j + 3 kind + c`; -1: it stays), of `columns` in a frame; `code` its steps (`3 j + kind`), whose sizes are in
     `sizes`; `exact` marks translations that are counted from each segment's first frame. `base` is what values are counted from (`10 j`). `unit` is how
     long the unit is in which a joint is moved, `own_unit` the one of what hangs on it: 0 where scales leave no such thing. `radius` and `limit`: how far
@@ -31,6 +31,8 @@ class StepWork(NamedTuple):
     parents: i4[J]
     children: i4[ANY]
     child_start: i4[ANY]
+    below: i4[ANY]
+    below_start: i4[ANY]
     column: i4[ANY]
     code: Out[i4[ANY]]
     sizes: f8[ANY]
@@ -246,6 +248,16 @@ def decode_all(work, begin, first, last, most):
     return worst
 
 
+def decode_below(work, j, last, most):
+    """The same for a joint and what hangs on it: nothing else changes with it."""
+    worst = 0.0
+    for k in range(work.below_start[j], work.below_start[j + 1]):
+        worst = max(worst, decode_joint(work, work.below[k], 0, last))
+        if worst > most:
+            return worst
+    return worst
+
+
 @kernel
 def tune_steps(work: StepWork, rounds: int, jump: int) -> int:
     """Makes steps coarser, one joint after the other, as long as no error in `work.frames` is too large. Returns how many it changed."""
@@ -268,11 +280,11 @@ def tune_steps(work: StepWork, rounds: int, jump: int) -> int:
                     continue
                 before = work.code[3 * j + kind]
                 work.code[3 * j + kind] = min(before + jump, 255)
-                if decode_all(work, j, 0, L, 1.0) <= 1.0:
+                if decode_below(work, j, L, 1.0) <= 1.0:
                     moved += 1
                 else:
                     work.code[3 * j + kind] = before
-            decode_all(work, j, 0, L, 1e30)
+                    decode_below(work, j, L, 1e30)
         changed += moved
         if moved == 0:
             break
@@ -295,9 +307,17 @@ def choose_numbers(
         if kept != 0:
             low = work.codes[s]
             high = low + 1
-        # `low` is taken to be fine, `high` to be too coarse.
+        # `low` is taken to be fine, `high` to be too coarse. Segments are like the one before, mostly.
+        around = work.codes[s - 1] if s > first else (low + high) >> 1
+        far = 2
         while high - low > 1:
             middle = (low + high) >> 1
+            if low < around and around < high:
+                middle = around
+            elif high == around and around - far > low:
+                middle, around, far = around - far, around - far, 2 * far
+            elif low == around and around + far < high:
+                middle, around, far = around + far, around + far, 2 * far
             for l in range(n):
                 work.scale[l] = work.sizes[middle]
             if decode_all(work, 0, 0, n, 1.0) <= 1.0:

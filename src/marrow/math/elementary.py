@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["arccos", "arctan2", "cross", "dot", "sincos"]
+__all__ = ["arccos", "arctan2", "cross", "dot", "exp", "sincos"]
 
 Array = NDArray[Any]
 
 PI, HALF_PI = 3.141592653589793, 1.5707963267948966
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 PIO2_1, PIO2_2, PIO2_3 = 1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21
 
 
@@ -71,6 +72,20 @@ def cross(a: Array, b: Array) -> Array:
     out = np.empty((*x.shape, 3), x.dtype)
     out[..., 0], out[..., 1], out[..., 2] = x, az * bx - ax * bz, ax * by - ay * bx
     return out
+
+
+def exp(x: ArrayLike) -> Array:
+    """`e ** x`, for x up to 700; below -700 it is zero."""
+    x = np.asarray(x, np.float64)
+    inside = np.clip(x, -700.0, 700.0)
+    k = np.floor(inside * 1.4426950408889634 + 0.5)
+    high, low = inside - k * LN2_HIGH, k * LN2_LOW
+    r = high - low
+    t = r * r
+    c = r - t * (1.66666666666666019037e-01 + t * (-2.77777777770155933842e-03 + t * (6.61375632143793436117e-05 + t * (-1.65339022054652515390e-06 + t * 4.13813679705723846039e-08))))  # fmt: skip # noqa: E501
+    with np.errstate(invalid="ignore"):
+        out = np.ldexp(1.0 - ((low - (r * c) / (2.0 - c)) - high), np.nan_to_num(k).astype(np.int64))
+    return np.where(x < -700.0, 0.0, out)
 
 
 def sincos(x: ArrayLike) -> tuple[Array, Array]:

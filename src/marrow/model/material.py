@@ -74,7 +74,7 @@ class Texture(Comparable):
 @dataclass(frozen=True, slots=True, eq=False)
 class Material(Comparable):
     """A PBR material. Colours are linear; `base_color` has alpha. `extensions` is what its file says beyond that, as plain
-    data: kept for other programs, and not shown."""
+    data: pictures show what they can of it (docs/rendering.md), and other programs find all of it."""
 
     name: str = ""
     base_color: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)

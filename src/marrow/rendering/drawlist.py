@@ -52,6 +52,16 @@ class Draw:
     depth: float = 0.0
     painted: bool = False
 
+    @property
+    def layered(self) -> bool:
+        """Whether it has lobes that extensions add. A view's colours have none."""
+        return self.material.layered and not self.painted
+
+    @property
+    def glass(self) -> bool:
+        """Whether what is opaque behind it is seen through it."""
+        return self.material.transmits and not self.painted and not self.blended
+
 
 class _Run(NamedTuple):
     """Sections that are drawn as one: a run of indices with one material."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,10 @@ def baked(
     if compiled.character is not character:
         raise ValidationError(f"bake_runtime: the graph was compiled for {compiled.character!r}")
     runtime_kernels()
+    for match in compiled.matches:
+        raise ValidationError(
+            f"bake_runtime: {match.path} is MotionMatch, whose search the runtimes do not have: bake a graph without it"
+        )
     for entry in compiled.functions:
         raise _refused(entry)
     surface = skin_sections(character) if skins else SkinSections()
@@ -131,8 +135,8 @@ def _refused(entry: FunctionEntry) -> ValidationError:
 
 
 def _pose(compiled: CompiledGraph) -> dict[str, Array]:
-    """What the pose kernel reads and nobody changes, as its evaluator binds it. Packed clips are baked unpacked."""
-    kept = PoseEvaluator.of(replace(compiled, bank=compiled.bank.unpacked()))._make_frame().kept
+    """What the pose kernel reads and nobody changes, as its evaluator binds it. Packed clips stay packed."""
+    kept = PoseEvaluator.of(compiled)._make_frame().kept
     return {name: kept[f"work.{name.partition('.')[2]}"] for name in array_leaves("pose")}
 
 

@@ -39,6 +39,7 @@ KERNELS_USED = (
     "gather_chunks",
     "run_programs",
     "write_root_vectors",
+    "check_record",
     "split_updates",
     "move_roots",
     "join_travel",
@@ -88,6 +89,7 @@ _BY_HAND = {
     "write_root_vectors": {
         "instances", "place", "placed", "values", "constants", "given", "vectors", "header",
     },
+    "check_record": {"words", "frames", "groups", "morph_groups"},
     "split_updates": {"instances", "place", "shown_at", "path", "dt", "seconds", "parts"},
     "move_roots": {"place", "ended", "own", "path", "parts", "part", "roots", "before"},
     "join_travel": {"travel", "parts", "part", "total"},

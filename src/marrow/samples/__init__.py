@@ -4,6 +4,7 @@
     mw.samples.lizard()      a quadruped, to prove that nothing assumes a human
     mw.samples.load("mannequin"), mw.samples.NAMES, mw.samples.describe()
     mw.samples.mannequin_graph()   all it can do as an animation graph; locomotion_graph, aim_offset_graph, upper_body_graph
+    mw.samples.mannequin_moves()   a motion database for `MotionMatch`
 
 They are modelled by code that is no part of the package, `tools/samples_modeller` of the repository.
 """
@@ -20,6 +21,7 @@ from marrow.model import Character, _validate, limit_influences
 
 if TYPE_CHECKING:
     from marrow.samples.graphs import aim_offset_graph, locomotion_graph, mannequin_graph, upper_body_graph
+    from marrow.samples.moves import mannequin_moves
 
 __all__ = [
     "NAMES",
@@ -31,6 +33,7 @@ __all__ = [
     "locomotion_graph",
     "mannequin",
     "mannequin_graph",
+    "mannequin_moves",
     "upper_body_graph",
 ]
 
@@ -101,4 +104,8 @@ def __getattr__(name: str) -> Any:
         from marrow.samples import graphs
 
         return getattr(graphs, name)
+    if name == "mannequin_moves":
+        from marrow.samples.moves import mannequin_moves
+
+        return mannequin_moves
     raise AttributeError(f"module 'marrow.samples' has no attribute {name!r}")

@@ -109,7 +109,19 @@ class TimedProtocol(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._reading_timer = self.loop.call_later(READING_SECONDS, self.hang_up)
+        self._expect_reading()
+
+    def _expect_reading(self) -> None:
+        """Hangs up unless something of the answer was taken by then: who is slow, but reads, has all the time."""
+        left = self.transport.get_write_buffer_size()
+
+        def look() -> None:
+            if self.transport.get_write_buffer_size() < left:
+                self._expect_reading()
+            else:
+                self.hang_up()
+
+        self._reading_timer = self.loop.call_later(READING_SECONDS, look)
 
     def resume_writing(self) -> None:
         super().resume_writing()

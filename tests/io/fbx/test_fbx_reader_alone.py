@@ -65,7 +65,7 @@ serve(module)
     # The packages are empty stand-ins; only the reader's own modules were executed.
     assert files["marrow"] is None and files["marrow.io"] is None and files["marrow.io.fbx"] is None
     own = {name for name, file in files.items() if name.startswith("marrow") and file is not None}
-    walks = {"scene_walk", "mesh_walk", "material_walk", "stack_walk"}
+    walks = {"scene_walk", "attribute_walk", "mesh_walk", "material_walk", "stack_walk"}
     helpers = {"child_process", "blocks", "ufbx_binding", "ufbx_import", "keyed_properties"}
     assert own == {"marrow.io.reader_worker", *(f"marrow.io.fbx.{name}" for name in walks | helpers)}
 

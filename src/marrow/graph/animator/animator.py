@@ -15,6 +15,7 @@ from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.graph.animator.evaluation import Evaluation
 from marrow.graph.animator.instances import Instances
 from marrow.graph.animator.live_springs import LiveSprings, carry_tuning
+from marrow.graph.animator.matching import Matching
 from marrow.graph.animator.montages import Montages
 from marrow.graph.animator.overrides import Overrides
 from marrow.graph.animator.parameters import Parameters
@@ -33,6 +34,7 @@ from marrow.graph.functions import PoseFunction
 from marrow.graph.ground import Ground, GroundLike, checked_ground
 from marrow.graph.level_surfaces import skin_levels
 from marrow.graph.levels import checked_levels
+from marrow.graph.motion_matching import match_all
 from marrow.graph.pose_sources import follow_roots
 from marrow.graph.results import Events
 from marrow.kernels.jobs import thread_count
@@ -67,7 +69,8 @@ class Animator:
     Clips are played from uniform frames (see `clip.resampled`); `evaluation.resampling_error` says what that costs.
     `threads` is how many cores a crowd is shared among at most, where that is worth it; None: all. `evaluator` makes the
     poses instead of the CPU's kernel: an `Evaluator`, or a function that makes one of the `CompiledGraph`. `functions` are
-    what `Function` nodes call, `sources` the animators whose poses `Retarget` nodes show, by name. The constraints of
+    what `Function` nodes call, `sources` the animators whose poses `Retarget` nodes show, `databases` what `MotionMatch`
+    nodes choose from, by name. The constraints of
     the character (`character.constraints`) are solved after the graph, unless `constraints=False`; then hair and clothes
     that its file has springs for (VRM) swing, unless `springs=False`; a graph with `Springs` says itself what does. One
     thread at a time may use an animator; another gets an `InUseError`, and may only set parameters.
@@ -79,6 +82,7 @@ class Animator:
         "character": "The character that is moved.",
         "evaluation": "How its poses are made: the compiled graph, pose programs, the evaluator; results for renderers.",
         "instances": "Those who are moved: they come, go and start over; seeds, and how often each is updated.",
+        "matching": "The motion databases of the graph, by name: `matching[name].steer(velocity)`.",
         "montages": "The montages of the graph, by name: `montages[name].play()`.",
         "overrides": "Joints that code places, by name: `overrides[name].set(rotation=...)`.",
         "parameters": "The parameters of the graph, by name; `animator[name]` in short.",
@@ -97,6 +101,7 @@ class Animator:
         threads: int | None = None,
         functions: Mapping[str, PoseFunction] | None = None,
         sources: Mapping[str, Animator] | None = None,
+        databases: Mapping[str, Any] | None = None,
         evaluator: Evaluator | EvaluatorMaker | None = None,
         springs: bool = True,
         constraints: bool = True,
@@ -125,6 +130,7 @@ class Animator:
             threads=thread_count(threads),
             functions=functions,
             sources=sources,
+            databases=databases,
             evaluator=evaluator,
             has_graph=graph is not None,
             springs=springs,
@@ -136,6 +142,7 @@ class Animator:
             Instances(runtime),
         )
         self.playback, self.evaluation = Playback(runtime), Evaluation(runtime)
+        self.matching = Matching(runtime)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__slots__ and hasattr(self, name):
@@ -210,6 +217,8 @@ class Animator:
                 raise ValidationError(
                     f"update: a graph runs forward only, got {dt!r}; clips run backwards by their speed"
                 )
+            if runtime.matchers:
+                match_all(runtime.control, runtime.matchers, step, runtime.threads)
             runtime.settle()
             if backwards:
                 rewind(runtime.control, step)

@@ -59,7 +59,7 @@ class QuickStep:
             and len(control.programs.regions) == 1
             and store.levels is None
             and store.handover is None
-            and not (compiled.functions or compiled.placed or control.lasting.names)
+            and not (compiled.functions or compiled.placed or compiled.matches or control.lasting.names)
         )
 
     def __init__(self, runtime: AnimatorRuntime) -> None:

@@ -22,6 +22,7 @@ from marrow.graph.handover import begin_handover
 from marrow.graph.instance_fields import matching
 from marrow.graph.instance_store import InstanceStore
 from marrow.graph.levels import CrowdLevels
+from marrow.graph.motion_matching import bound_matchers, keep_matches
 from marrow.graph.pose_program import PoseEvaluator, PoseProgram, Procedurals
 from marrow.graph.pose_sources import bound_sources, keep_roots
 from marrow.graph.spring_plan import SpringPlan
@@ -57,7 +58,7 @@ class AnimatorRuntime:
 
     __slots__ = (
         "__weakref__", "asked", "batch", "character", "control", "evaluator", "functions", "has_graph",
-        "idle", "levels", "outputs", "procedurals", "quick", "sources", "springs", "threads", "tuned",
+        "idle", "levels", "matchers", "outputs", "procedurals", "quick", "sources", "springs", "threads", "tuned",
         "version", "wants_matrices",
     )  # fmt: skip
 
@@ -70,6 +71,7 @@ class AnimatorRuntime:
         threads: int,
         functions: Mapping[str, PoseFunction] | None,
         sources: Mapping[str, Any] | None,
+        databases: Mapping[str, Any] | None,
         evaluator: Evaluator | EvaluatorMaker | None,
         has_graph: bool,
         springs: bool,
@@ -91,6 +93,9 @@ class AnimatorRuntime:
         self.sources = bound_sources(compiled, sources, self.count)
         """The animators whose poses are shown, by the paths of their nodes."""
         keep_roots(self.store, self.sources)
+        self.matchers = bound_matchers(compiled, databases)
+        """What chooses frames of motion databases, by the names of their nodes."""
+        keep_matches(self.store, self.matchers)
         self.functions = bound(compiled, functions, self.store, self.sources)
         self.outputs: dict[str, Any] = {}
         """The results of this moment, by name."""
@@ -241,6 +246,13 @@ class AnimatorRuntime:
             sources = {name: animator for name, animator in had.items() if name in shown}
         bound_to = bound_sources(compiled, sources, self.count)
         keep_roots(control.store, bound_to)
+        databases = {m.entry.database: m.database for m in self.matchers.values()}
+        played = {entry.database for entry in compiled.matches}
+        matchers = bound_matchers(compiled, {k: v for k, v in databases.items() if k in played})
+        keep_matches(control.store, matchers)
+        for key in matchers.keys() & self.matchers.keys():
+            if len(matchers[key].times) == len(self.matchers[key].times):
+                control.store.matched[key] = old.store.matched[key]
         bound_functions = bound(compiled, functions, control.store, bound_to)
         self.prepare()
         seen = self._whole_poses()
@@ -255,7 +267,7 @@ class AnimatorRuntime:
         control.exact_springs = old.exact_springs
         self.functions, self.control, self.levels, self.quick = bound_functions, control, None, None
         self.procedurals, self.tuned = None, {}
-        self.sources = bound_to
+        self.sources, self.matchers = bound_to, matchers
         self.evaluator = self.evaluator.again(
             compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
         )

@@ -21,6 +21,7 @@ from marrow.graph.nodes.layer import Channel, LayerBlend
 from marrow.graph.nodes.limit_joints import LimitJoints
 from marrow.graph.nodes.look_at import LookAt
 from marrow.graph.nodes.mirror import Mirror
+from marrow.graph.nodes.motion_match import MotionMatch
 from marrow.graph.nodes.players import RandomPlayer, SequencePlayer
 from marrow.graph.nodes.pose import PoseNode
 from marrow.graph.nodes.retarget import Retarget
@@ -66,6 +67,7 @@ __all__ = [
     "LimitJoints",
     "LookAt",
     "Mirror",
+    "MotionMatch",
     "Node",
     "OrientationWarp",
     "Point1D",

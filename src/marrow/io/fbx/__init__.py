@@ -77,14 +77,14 @@ def _read(source: Source, options: LoadOptions) -> Character:
     data, size = source.data, len(source.data)
     if is_ascii(bytes(data[:4096])):
         report.extend(Report(tuple(check_complete(bytes(data)))))
-    asked = {"scale": options.scale, "rate": options.rate}
+    asked = {"scale": options.scale, "rate": options.rate, "cages": options.subdivide is not None}
     answer = ask(READER, data, asked, size=size, path=source.path)
     if len(answer) > BASE_BYTES + BYTES_PER_BYTE * size:
         raise ResourceLimitError("unfolds to more than a file of its size may hold")
     scene = parse_answer(answer)
     if scene.document.error:
         raise FormatError(f"is not a readable FBX file: {_reason(scene.document, bytes(data))}")
-    made = convert(scene, size, options.rate, report)
+    made = convert(scene, size, options.rate, report, options.subdivide)
     check_finite(made.character)
     return _completed(made, source)
 

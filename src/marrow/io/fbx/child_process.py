@@ -30,6 +30,8 @@ def answer(data: bytes, options: dict[str, Any]) -> list[Buffer | bytearray]:
     """The scene of an FBX file; or, where ufbx cannot read it, what it says. `options` are `scale` and `rate`."""
     blocks = Blocks()
     try:
-        return blocks.answer(walk_scene(data, options["scale"], options["rate"], blocks))
+        return blocks.answer(
+            walk_scene(data, options["scale"], options["rate"], blocks, cages=bool(options.get("cages")))
+        )
     except ufbx.UfbxError as error:
         return blocks.answer({"error": type(error).__name__, "said": str(error)})

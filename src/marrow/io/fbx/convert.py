@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
 from marrow.io.fbx.caches import CacheNote, CacheNotes
+from marrow.io.fbx.cameras import is_placed, read_attributes
 from marrow.io.fbx.constraints import read_constraints
 from marrow.io.fbx.geometry import FbxGeometry, read_geometry
 from marrow.io.fbx.levels import GroupNotes
@@ -46,21 +47,30 @@ class Converted:
     groups: GroupNotes
 
 
-def convert(scene: PlainScene, size: int, rate: float | None, report: ReportBuilder) -> Converted:
+def convert(
+    scene: PlainScene,
+    size: int,
+    rate: float | None,
+    report: ReportBuilder,
+    subdivide: int | str | None = None,
+) -> Converted:
     """The character in the scene of a file of `size` bytes; a `ResourceLimitError` for one that is too large."""
     document = scene.document
     for description, count in document.warnings:
         report.add("warning", "ufbx", f"{description} ({count} times)")
-    report_unread(scene, report)
+    report_unread(scene, report, subdivided=subdivide is not None)
     names, parents, rest, joint_of = _nodes(scene, report)
     materials = FbxMaterials(scene, report)
     level_of, sizes = lod_groups(scene, report)
-    made = _Meshes(scene, joint_of, materials, report, min(MAX_VERTICES, SMALL_VERTICES + size // 4))
+    made = _Meshes(
+        scene, joint_of, materials, report, min(MAX_VERTICES, SMALL_VERTICES + size // 4), subdivide
+    )
     made.read()
     morphs = made.morphs
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
-    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report)
+    attributes = read_attributes(scene, joint_of, skeleton.names, report)
+    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report, attributes)
     constraints = read_constraints(document.constraints, skeleton, joint_of, report)
     character = Character(
         skeleton,
@@ -69,6 +79,9 @@ def convert(scene: PlainScene, size: int, rate: float | None, report: ReportBuil
         tuple(materials.materials),
         tuple(materials.images),
         constraints=constraints,
+        cameras=tuple(attributes.cameras),
+        lights=tuple(attributes.lights),
+        extras=attributes.extras,
         report=report.build(),
     )
     caches = CacheNotes(
@@ -96,6 +109,8 @@ def _nodes(scene: PlainScene, report: ReportBuilder) -> tuple[list[str], Array, 
     rows: dict[int, Array] = {}
     for i, node in enumerate(nodes):
         if node.root and node.mesh < 0 and (table[i] == identity).all():
+            continue
+        if is_placed(node) and node.parent in joint_of:
             continue
         number = joint_of[i] = len(names)
         names.append(_name(nodes, node) or ("root" if node.root else f"node_{number}"))
@@ -147,6 +162,7 @@ class _Meshes:
     materials: FbxMaterials
     report: ReportBuilder
     most: int
+    subdivide: int | str | None = None
     meshes: list[Mesh] = field(default_factory=list)
     shown_on: list[int] = field(default_factory=list)
     caches: list[CacheNote] = field(default_factory=list)
@@ -165,7 +181,7 @@ class _Meshes:
             name = owner.name or mesh.name or f"mesh_{len(self.meshes)}"
             place = f"mesh {name!r}"
             if node.mesh not in known:
-                geometry = read_geometry(self.scene, mesh, place, self.report)
+                geometry = read_geometry(self.scene, mesh, place, self.report, self.subdivide)
                 known[node.mesh] = None if geometry is None else _Shared(geometry)
             shared = known[node.mesh]
             if shared is None:
@@ -179,6 +195,9 @@ class _Meshes:
                     remedy="show a mesh on fewer nodes",
                 )
             for channel, paths in [c for c in mesh.caches if not c[0].endswith("_normals")][:1]:
+                if shared.geometry.steps:
+                    self.report.add("dropped", place, "its geometry cache moves points that were subdivided")
+                    continue
                 note = CacheNote(
                     len(self.meshes), paths, channel, shared.geometry.control.tolist(), mesh.points
                 )

@@ -4,15 +4,18 @@ agree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import FormatError, ResourceLimitError
+from marrow.io.fbx.cages import Cage, levels_of, nurbs_cage, subdivided
 from marrow.io.fbx.plain_scene import Attribute, PlainMesh, PlainScene
 from marrow.io.fbx.polygons import triangulate
 from marrow.kernels.backend import backend
+from marrow.lod.subdivision import Step
 from marrow.model import Section
 from marrow.model._validate import owned
 from marrow.report import ReportBuilder
@@ -25,7 +28,7 @@ Array = NDArray[Any]
 @dataclass
 class FbxGeometry:
     """The vertices of a mesh: `control (V,)` names the control point each was made from, which is what skins
-    and blend shapes refer to. `slots` are the material slots of the sections."""
+    and blend shapes refer to (after `steps` of subdividing). `slots` are the material slots of the sections."""
 
     control: Array
     positions: Array
@@ -34,7 +37,14 @@ class FbxGeometry:
     uvs: tuple[Array, ...]
     colors: Array | None
     triangles: Array
+    steps: tuple[Step, ...] = ()
     sections: tuple[tuple[int, int, int], ...] = field(default=())  # first triangle, count, slot
+
+    def refined(self, values: Array) -> Array:
+        """Values at the file's control points `(P, C)` as those at the points that `control` names."""
+        for step in self.steps:
+            values = step(values)
+        return values
 
     def sections_with(self, materials: list[int | None]) -> tuple[Section, ...]:
         """The sections with the material each slot has on one node."""
@@ -45,9 +55,21 @@ class FbxGeometry:
 
 
 def read_geometry(
-    scene: PlainScene, mesh: PlainMesh, place: str, report: ReportBuilder
+    scene: PlainScene,
+    mesh: PlainMesh,
+    place: str,
+    report: ReportBuilder,
+    subdivide: int | str | None = None,
 ) -> FbxGeometry | None:
     """The geometry of a mesh; None when it has no triangles."""
+    if mesh.nurbs is not None:
+        try:
+            return _of_cage(nurbs_cage(scene, mesh))
+        except ResourceLimitError:
+            raise
+        except FormatError as error:
+            report.add("dropped", place, error.message.removeprefix("has "))
+            return None
     points = scene.reals(mesh.positions, 3)
     finite = np.asarray(np.isfinite(points).all(1))
     if not finite.all():
@@ -66,6 +88,9 @@ def read_geometry(
     if mesh.holes >= 0:
         count = np.where(np.frombuffer(scene.bytes_at(mesh.holes), np.bool_), 0, count)
     first = np.ascontiguousarray(faces[:, 0])
+    levels = levels_of(mesh, subdivide)
+    if levels:
+        return _of_cage(subdivided(scene, mesh, points, control, first, count, levels))
     corners, owner = triangulate(first, np.ascontiguousarray(count), control, np.ascontiguousarray(points))
     if not len(corners):
         return None
@@ -74,13 +99,27 @@ def read_geometry(
     if (slot[1:] < slot[:-1]).any():
         order = np.argsort(slot, kind="stable")
         corners, slot = corners[order], slot[order]
-    return _welded(scene, mesh, points, control, corners, slot)
+    return _welded(points, control, corners, slot, _columns(scene, mesh, corners.ravel()))
 
 
-def _welded(
-    scene: PlainScene, mesh: PlainMesh, points: Array, control: Array, corners: Array, slot: Array
-) -> FbxGeometry:
-    flat = corners.ravel()
+def _of_cage(cage: Cage) -> FbxGeometry | None:
+    """The geometry of polygons that were made here."""
+    control, points = np.ascontiguousarray(cage.control), np.ascontiguousarray(cage.points)
+    corners, owner = triangulate(
+        np.ascontiguousarray(cage.first), np.ascontiguousarray(cage.count), control, points
+    )
+    if not len(corners):
+        return None
+    slot = cage.slot[owner]
+    order = np.argsort(slot, kind="stable")
+    corners, slot = corners[order], slot[order]
+    columns = {name: (v[corners.ravel()] + 0.0).astype(np.float32) for name, v in cage.columns.items()}
+    made = _welded(points, control, corners, slot, columns)
+    return replace(made, steps=cage.steps)
+
+
+def _columns(scene: PlainScene, mesh: PlainMesh, flat: Array) -> dict[str, Array]:
+    """The attributes of a mesh at corners."""
     columns: dict[str, Array] = {}
     if mesh.normals is not None:
         columns["normals"] = _values(scene, mesh.normals, 3, flat)
@@ -93,6 +132,13 @@ def _welded(
         columns[f"uv{i}"] = _values(scene, uv_set, 2, flat, from_bottom=True)
     if mesh.colors is not None:
         columns["colors"] = _values(scene, mesh.colors, 4, flat)
+    return columns
+
+
+def _welded(
+    points: Array, control: Array, corners: Array, slot: Array, columns: dict[str, Array]
+) -> FbxGeometry:
+    flat = corners.ravel()
     rows = np.empty((len(flat), 2 + sum(v.shape[1] for v in columns.values())), np.uint32)
     own = control[flat]
     rows[:, 0], rows[:, 1] = own, np.repeat(slot, 3)
@@ -109,9 +155,10 @@ def _welded(
         points[own[kept]],
         picked.get("normals"),
         picked.get("tangents"),
-        tuple(picked[f"uv{i}"] for i in range(len(mesh.uvs))),
+        tuple(value for name, value in picked.items() if name.startswith("uv")),
         picked.get("colors"),
         owned(numbers.reshape(-1, 3).astype(np.uint32)),
+        (),
         tuple((int(a), int(b - a), int(slot[a])) for a, b in zip(starts, ends)),
     )
 

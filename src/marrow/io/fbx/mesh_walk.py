@@ -8,9 +8,10 @@ from typing import Any
 from marrow.io.fbx.blocks import Blocks
 from marrow.io.fbx.ufbx_binding import elements, hold, integers, number, reals
 
-__all__ = ["packed_matrix", "walk_mesh"]
+__all__ = ["is_smooth", "packed_matrix", "walk_mesh", "walk_surface"]
 
 _MATRIX = struct.Struct("<12d")
+_SMOOTH = (2, 3)  # of ufbx.SubdivisionDisplayMode: hull and smooth, smooth
 
 
 def packed_matrix(matrix: Any) -> bytes:
@@ -18,8 +19,8 @@ def packed_matrix(matrix: Any) -> bytes:
     return _MATRIX.pack(*[x for column in hold(matrix) for x in column])
 
 
-def walk_mesh(mesh: Any, blocks: Blocks) -> dict[str, Any]:
-    """A mesh, see `plain_scene.PlainMesh`."""
+def walk_mesh(mesh: Any, blocks: Blocks, *, cage: bool) -> dict[str, Any]:
+    """A mesh, see `plain_scene.PlainMesh`; with `cage` what subdividing it needs."""
     found: dict[str, Any] = {
         "name": str(hold(mesh.name)),
         "element": int(mesh.element_id),
@@ -54,7 +55,63 @@ def walk_mesh(mesh: Any, blocks: Blocks) -> dict[str, Any]:
     caches = [_cache(deformer) for deformer in elements(mesh.cache_deformers)]
     if caches:
         found["caches"] = caches
+    if cage:
+        found["cage"] = _cage(mesh, blocks)
     return found
+
+
+def walk_surface(surface: Any, blocks: Blocks) -> dict[str, Any]:
+    """A NURBS surface, as a mesh that has no polygons yet."""
+    nothing = blocks.put(b"")
+    return {
+        "name": str(hold(surface.name)),
+        "element": int(surface.element_id),
+        "points": 0,
+        "faces": 0,
+        "indices": 0,
+        "positions": nothing,
+        "corners": nothing,
+        "polygons": nothing,
+        "face_materials": nothing,
+        "nurbs": {
+            "points": blocks.put(reals(surface.control_points)),
+            "across": int(surface.num_control_points_u),
+            "down": int(surface.num_control_points_v),
+            "cuts_u": min(int(surface.span_subdivision_u), 1 << 20),
+            "cuts_v": min(int(surface.span_subdivision_v), 1 << 20),
+            "flipped": bool(hold(surface.flip_normals)),
+            "u": _basis(hold(surface.basis_u), blocks),
+            "v": _basis(hold(surface.basis_v), blocks),
+        },
+    }
+
+
+def _basis(basis: Any, blocks: Blocks) -> dict[str, int]:
+    return {
+        "order": int(basis.order),
+        "topology": int(hold(basis.topology)),
+        "knots": blocks.put(reals(basis.knot_vector)),
+    }
+
+
+def _cage(mesh: Any, blocks: Blocks) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "smooth": is_smooth(mesh),
+        "levels": int(mesh.subdivision_preview_levels),
+        "boundary": int(hold(mesh.subdivision_boundary)),
+        "uv_boundary": int(hold(mesh.subdivision_uv_boundary)),
+        "edges": blocks.put(reals(mesh.edges)),
+        "edge_crease": blocks.put(reals(mesh.edge_crease)),
+    }
+    crease = hold(mesh.vertex_crease)
+    if crease.exists:
+        found["point_crease"] = _attribute(crease, blocks)
+    return found
+
+
+def is_smooth(mesh: Any) -> bool:
+    """Whether its author saw a mesh as the surface that subdividing gives."""
+    return int(hold(mesh.subdivision_display_mode)) in _SMOOTH
 
 
 def _attribute(attribute: Any, blocks: Blocks) -> tuple[int, int]:

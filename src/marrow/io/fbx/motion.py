@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.io.clips import free_name
-from marrow.io.fbx.keyed_properties import MIN_RATE, SHOWN, TRANSFORMS
+from marrow.io.fbx.cameras import Attributes, attribute_curves
+from marrow.io.fbx.keyed_properties import ATTRIBUTES, MIN_RATE, SHOWN, TRANSFORMS
 from marrow.io.fbx.keys import CutKeys, FbxKeys, cut, finite_keys
 from marrow.io.fbx.plain_scene import PlainScene, PlainStack
 from marrow.io.fbx.properties import property_curves, visibility_curves
@@ -36,6 +37,7 @@ def read_clips(
     channel_of: Channels,
     rate: float | None,
     report: ReportBuilder,
+    attributes: Attributes,
 ) -> list[Clip]:
     """A clip for every stack that moves something; the others are reported."""
     document = scene.document
@@ -49,14 +51,15 @@ def read_clips(
         place = f"animation {name!r}"
         kept = (*TRANSFORMS, SHOWN)
         moved = any(element in nodes and prop in kept for element, prop in stack.keyed)
-        if not moved and not set(stack.keyed) & (channel_of.keys() | own.keys()):
+        lit = any(element in attributes.owners and prop in ATTRIBUTES for element, prop in stack.keyed)
+        if not moved and not lit and not set(stack.keyed) & (channel_of.keys() | own.keys()):
             # Exporters write an empty take for nothing.
             if stack.keyed:
                 report.add("dropped", place, "it moves no joint, no morph and no property; left out")
             continue
         unique = free_name(name, taken)
         clip = _read_stack(
-            unique, scene, stack, skeleton, joint_of, channel_of, own, rate, rate or scene_rate
+            unique, scene, stack, skeleton, joint_of, channel_of, own, rate, rate or scene_rate, attributes
         )
         if unique != name:
             report.add("repaired", place, f"another clip has this name; this one is called {unique!r}")
@@ -75,12 +78,14 @@ def _read_stack(
     own: dict[tuple[int, str], int],
     rate: float | None,
     clip_rate: float,
+    attributes: Attributes,
 ) -> Clip:
     begin, end = stack.begin, stack.end
     found = [*_sampled_nodes(scene, stack, joint_of), *_baked_nodes(scene, stack, joint_of)]
     found += [(channel, "morph", keys) for channel, keys in _morphs(scene, stack, channel_of).items()]
     others = visibility_curves(scene, stack, skeleton, joint_of)
     others += property_curves(scene, stack, own)
+    others += attribute_curves(scene, stack, attributes)
     duration = float(np.float32(end - begin))
     tracks = _tracks(found, begin, end, rate, skeleton)
     return Clip(name, skeleton, tracks, duration, start=begin, curves=others, rate=clip_rate)

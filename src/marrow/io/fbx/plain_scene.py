@@ -19,14 +19,19 @@ from marrow.io.fbx.blocks import LENGTHS
 
 __all__ = [
     "Attribute",
+    "PlainBasis",
+    "PlainCage",
+    "PlainCamera",
     "PlainChannel",
     "PlainCluster",
     "PlainConstraint",
     "PlainDocument",
     "PlainGroup",
+    "PlainLight",
     "PlainMaterial",
     "PlainMesh",
     "PlainNode",
+    "PlainNurbs",
     "PlainScene",
     "PlainShape",
     "PlainSkin",
@@ -47,10 +52,40 @@ KEYS = {
 }
 
 
+class PlainCamera(msgspec.Struct):
+    """A camera: what it sees across and up (degrees, or metres), near and far (metres), lens (mm) and film (inches)."""
+
+    element: int
+    name: str = ""
+    orthographic: bool = False
+    fov: tuple[float | None, float | None] = (None, None)
+    size: tuple[float | None, float | None] = (None, None)
+    aspect: float | None = None
+    near: float | None = None
+    far: float | None = None
+    focal: float | None = None
+    film: tuple[float | None, float | None] = (None, None)
+
+
+class PlainLight(msgspec.Struct):
+    """A light; `inner` and `outer` are whole angles of its cone, in degrees."""
+
+    element: int
+    name: str = ""
+    kind: str = "point"
+    color: tuple[float | None, float | None, float | None] = (1.0, 1.0, 1.0)
+    intensity: float | None = 1.0
+    inner: float | None = None
+    outer: float | None = None
+    decay: str = ""
+    shines: bool = True
+    shadows: bool = True
+
+
 class PlainNode(msgspec.Struct):
     """A node. `pivots`: its rotation pivot, scaling offset and scaling pivot, where one of them is not zero. `plain`: its
     angles, and what goes before and after them, where pre-rotation and the like are switched off (`rotation_space`).
-    `matrices`: geometry to node, and node to world, where it has a mesh."""
+    `matrices`: geometry to node, and node to world, where it has a mesh. `own`: properties that artists gave it."""
 
     name: str
     element: int
@@ -67,6 +102,9 @@ class PlainNode(msgspec.Struct):
     mesh: int = -1
     matrices: int = -1
     materials: list[int] = []
+    camera: PlainCamera | None = None
+    light: PlainLight | None = None
+    own: dict[str, Any] = {}
 
     @property
     def is_helper(self) -> bool:
@@ -108,6 +146,42 @@ class PlainChannel(msgspec.Struct):
     keyframes: list[PlainShape]
 
 
+class PlainCage(msgspec.Struct):
+    """How a mesh is subdivided: whether its author saw it so (`smooth`), how often, ufbx's numbers of what is sharp at
+    borders, edges by
+    their corners and how sharp they and points are, from 0 to 1."""
+
+    smooth: bool
+    levels: int
+    boundary: int
+    uv_boundary: int
+    edges: int
+    edge_crease: int
+    point_crease: Attribute | None = None
+
+
+class PlainBasis(msgspec.Struct):
+    """One direction of a NURBS surface; `topology` as ufbx numbers it: open, periodic, closed."""
+
+    order: int
+    topology: int
+    knots: int
+
+
+class PlainNurbs(msgspec.Struct):
+    """A NURBS surface: `points` with their weights, `across` in a row and `down` rows; into how many parts a span is
+    cut."""
+
+    points: int
+    across: int
+    down: int
+    cuts_u: int
+    cuts_v: int
+    flipped: bool
+    u: PlainBasis
+    v: PlainBasis
+
+
 class PlainMesh(msgspec.Struct):
     """A mesh: `positions` of its points, the point at each of its `corners`, `polygons` as first corner and count."""
 
@@ -129,6 +203,8 @@ class PlainMesh(msgspec.Struct):
     skins: list[PlainSkin] = []
     channels: list[PlainChannel] = []
     caches: list[tuple[str, list[str]]] = []
+    cage: PlainCage | None = None
+    nurbs: PlainNurbs | None = None
 
 
 class PlainMaterial(msgspec.Struct):

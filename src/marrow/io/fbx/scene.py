@@ -19,13 +19,10 @@ Array = NDArray[Any]
 _STILL = 1e-5
 
 
-def report_unread(scene: PlainScene, report: ReportBuilder) -> None:
+def report_unread(scene: PlainScene, report: ReportBuilder, *, subdivided: bool = False) -> None:
     """One line for each kind of thing that marrow does not read."""
     kinds = {
-        "lights": "lights",
-        "cameras": "cameras",
         "stereo_cameras": "stereo cameras",
-        "nurbs_surfaces": "NURBS surfaces; convert them to polygons before exporting",
         "nurbs_curves": "NURBS curves",
         "line_curves": "line curves",
         "procedural_geometries": "procedural geometries",
@@ -36,9 +33,11 @@ def report_unread(scene: PlainScene, report: ReportBuilder) -> None:
             what, _, rest = words.partition("; ")
             report.add("dropped", "scene", f"{count} {what} were left out{'; ' + rest if rest else ''}")
     smooth = scene.document.smooth
-    if smooth:
+    if smooth and not subdivided:
         report.add(
-            "dropped", "scene", f"{smooth} subdivision surfaces are read as the polygons of their cage"
+            "dropped",
+            "scene",
+            f"{smooth} subdivision surfaces are read as the polygons of their cage (load with subdivide='file')",
         )
 
 

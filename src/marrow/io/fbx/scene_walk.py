@@ -9,9 +9,10 @@ from typing import Any
 
 import ufbx
 
+from marrow.io.fbx.attribute_walk import walk_attributes
 from marrow.io.fbx.blocks import Blocks
 from marrow.io.fbx.material_walk import MaterialWalk
-from marrow.io.fbx.mesh_walk import packed_matrix, walk_mesh
+from marrow.io.fbx.mesh_walk import is_smooth, packed_matrix, walk_mesh, walk_surface
 from marrow.io.fbx.stack_walk import StackWalk
 from marrow.io.fbx.ufbx_binding import elements, hold, number
 from marrow.io.reader_worker import Refusal
@@ -20,15 +21,13 @@ __all__ = ["load_scene", "walk_scene"]
 
 MAX_NODES = 200_000
 _UNREAD = (
-    "lights",
-    "cameras",
     "stereo_cameras",
-    "nurbs_surfaces",
     "nurbs_curves",
     "line_curves",
     "procedural_geometries",
 )
-_SMOOTH = (2, 3)  # of ufbx.SubdivisionDisplayMode: hull and smooth, smooth
+_SURFACES = 1 << 32
+"""NURBS surfaces are numbered from here on, behind all meshes."""
 _PIVOTS = ("RotationPivot", "ScalingOffset", "ScalingPivot")
 _TRANSFORM = struct.Struct("<10d")
 
@@ -52,8 +51,10 @@ def load_scene(data: bytes, scale: float | None) -> Any:
     )
 
 
-def walk_scene(data: bytes, scale: float | None, rate: float | None, blocks: Blocks) -> dict[str, Any]:
-    """The scene of an FBX file.
+def walk_scene(
+    data: bytes, scale: float | None, rate: float | None, blocks: Blocks, *, cages: bool = False
+) -> dict[str, Any]:
+    """The scene of an FBX file; with `cages` what subdividing its meshes needs.
 
     Raises `ufbx.UfbxError` for a file ufbx cannot read, `Refusal` for one that is too large.
     """
@@ -66,10 +67,16 @@ def walk_scene(data: bytes, scale: float | None, rate: float | None, blocks: Blo
     rest: list[bytes] = []
     meshes: dict[int, dict[str, Any]] = {}
     plain: dict[int, Any] = {}
+    surfaces = {
+        int(node.typed_id): surface
+        for surface in elements(scene.nurbs_surfaces)
+        for node in elements(surface.instances)
+    }
     for i, node in enumerate(nodes):
         place, turn, stretch = hold(node.local_transform)
         rest.append(_TRANSFORM.pack(*place, *turn, *stretch))
         entry = _node(node, blocks)
+        entry.update(walk_attributes(node))
         if "plain" in entry:
             plain[i] = node
         mesh = hold(node.mesh)
@@ -81,11 +88,22 @@ def walk_scene(data: bytes, scale: float | None, rate: float | None, blocks: Blo
             slots = elements(node.materials) or elements(mesh.materials)
             entry["materials"] = [materials.number(m) for m in slots]
             if number_of_mesh not in meshes:
-                meshes[number_of_mesh] = walk_mesh(mesh, blocks)
+                meshes[number_of_mesh] = walk_mesh(mesh, blocks, cage=cages)
+        elif i in surfaces:
+            surface = surfaces[i]
+            entry["mesh"] = number_of_mesh = _SURFACES + int(surface.typed_id)
+            entry["matrices"] = blocks.put(
+                packed_matrix(node.geometry_to_node) + packed_matrix(node.node_to_world)
+            )
+            painted = hold(surface.material)
+            slots = elements(node.materials) or ([] if painted is None else [painted])
+            entry["materials"] = [materials.number(m) for m in slots]
+            if number_of_mesh not in meshes:
+                meshes[number_of_mesh] = walk_surface(surface, blocks)
         described.append(entry)
     metadata, settings = hold(scene.metadata), hold(scene.settings)
     stacks = StackWalk(scene, nodes, plain, list(meshes.values()), rate, blocks)
-    smooth = [m for m in elements(scene.meshes) if int(hold(m.subdivision_display_mode)) in _SMOOTH]
+    smooth = [m for m in elements(scene.meshes) if is_smooth(m)]
     return {
         "warnings": [(str(hold(w.description)), int(w.count)) for w in elements(metadata.warnings)],
         "unread": {name: len(hold(getattr(scene, name))) for name in _UNREAD},

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.io.fbx.geometry import FbxGeometry
 from marrow.io.fbx.plain_scene import PlainChannel, PlainCluster, PlainMesh, PlainScene, PlainShape, PlainSkin
+from marrow.lod.subdivided_meshes import influence_table, refined_influences
 from marrow.math import affine
 from marrow.model import MorphTarget, normalize_weights
 from marrow.model.mesh import SkinningMethod
@@ -62,6 +63,8 @@ def read_skin(
         report.add("repaired", place, "bind matrices that are not finite became the identity")
         binds[~np.isfinite(binds).all(axis=(1, 2))] = affine.identity()
     joints, weights = _influences(scene, clusters, mesh.points)
+    if geometry.steps:
+        joints, weights = refined_influences(joints, weights, geometry.steps)
     joints, weights = joints[geometry.control], weights[geometry.control]
     total = np.where(np.isfinite(weights) & (weights > 0), weights, 0).sum(1)
     weights, bare = normalize_weights(weights)
@@ -88,14 +91,7 @@ def _influences(scene: PlainScene, clusters: list[PlainCluster], vertices: int) 
     weight = np.concatenate([scene.reals(c.weights)[: len(w)] for c, w in zip(clusters, where)])
     inside = vertex < vertices
     vertex, who, weight = vertex[inside], who[inside], weight[inside]
-    order = np.lexsort((-weight, vertex))
-    vertex, who, weight = vertex[order], who[order], weight[order]
-    counts = np.bincount(vertex, minlength=vertices)
-    K = max(1, int(counts.max(initial=0)))
-    column = np.arange(len(vertex)) - np.repeat(np.cumsum(counts) - counts, counts)
-    joints, weights = np.zeros((vertices, K), np.int64), np.zeros((vertices, K))
-    joints[vertex, column], weights[vertex, column] = who, weight
-    return joints, weights
+    return influence_table(vertex, who, weight, vertices)
 
 
 def _with_method(
@@ -120,9 +116,8 @@ def _with_method(
             where, values = scene.integers(deformer.dq_vertices), scene.reals(deformer.dq_weights)
             inside = where < len(share)
             share[where[inside]] = values[: len(where)][inside]
-        skin.dual_quaternion_weights = np.clip(np.nan_to_num(share), 0, 1)[geometry.control].astype(
-            np.float32
-        )
+        share = geometry.refined(np.clip(np.nan_to_num(share), 0, 1)[:, None])[:, 0]
+        skin.dual_quaternion_weights = share[geometry.control].astype(np.float32)
     geometry_to_bone, bind_to_world, _ = scene.matrices(clusters[0].matrices)
     bind = affine.multiply(bind_to_world, geometry_to_bone)
     back = affine.invert(bind)
@@ -193,8 +188,11 @@ def _target(
     inside = where < points
     dense = np.zeros((points, 3))
     np.add.at(dense, where[inside], positions[inside])
-    moved = np.asarray(dense.any(1))
     dense_normals = None
+    if geometry.steps:
+        # How smooth normals bend follows from the points; what the file says of those of the cage does not fit.
+        dense, normals = geometry.refined(dense), None
+    moved = np.asarray(dense.any(1))
     if normals is not None and normals.any():
         dense_normals = np.zeros((points, 3))
         np.add.at(dense_normals, where[inside], normals[inside])

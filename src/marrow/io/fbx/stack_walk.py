@@ -15,7 +15,7 @@ from typing import Any
 import ufbx
 
 from marrow.io.fbx.blocks import Blocks, Buffer
-from marrow.io.fbx.keyed_properties import MIN_RATE, SHOWN, TRANSFORMS
+from marrow.io.fbx.keyed_properties import ATTRIBUTES, MIN_RATE, SHOWN, TRANSFORMS
 from marrow.io.fbx.ufbx_binding import elements, hold, number, records
 from marrow.io.reader_worker import Refusal
 
@@ -55,6 +55,11 @@ class StackWalk:
     ) -> None:
         self._scene, self._nodes, self._plain, self._blocks = scene, nodes, plain, blocks
         self._node_of = {int(node.element_id): i for i, node in enumerate(nodes)}
+        self._placed: set[int] = set()
+        for node in nodes:
+            self._placed |= {
+                int(a.element_id) for a in (hold(node.camera), hold(node.light)) if a is not None
+            }
         self._morphs: set[Keyed] = set()
         for mesh in meshes:
             for channel in mesh.get("channels", ()):
@@ -96,6 +101,7 @@ class StackWalk:
         }
         moved = any(e in self._node_of and (n in TRANSFORMS or n == SHOWN) for e, n in keyed)
         own = {(element, name) for element, name, _ in self.own}
+        own |= {key for key in keyed if key[0] in self._placed and key[1] in ATTRIBUTES}
         if not moved and not keyed & (self._morphs | own):
             return found
         begin, end, running = _span(stack, curves)

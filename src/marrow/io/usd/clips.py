@@ -24,9 +24,11 @@ def read_clips(
     skeleton: Skeleton,
     facts: StageFacts,
     rate: float | None,
+    placed: tuple[Curve, ...],
     report: ReportBuilder,
 ) -> list[Clip]:
-    """The stage's timeline, and one clip more for each animation that waits beside it."""
+    """The stage's timeline, and one clip more for each animation that waits beside it. `placed`: curves of cameras and
+    lights."""
     known = _own_clips(stage, nodes, rigs, skeleton, facts, report)
     bound = {r.animation.GetPath(): r.animation for r in rigs if r.animation}
     waiting = unbound_animations(stage, {*bound, *known}, rigs)
@@ -39,7 +41,7 @@ def read_clips(
     on_timeline = [a for a in keyed if a.GetPrim().GetPath() not in aside]
     found: list[tuple[str, list[Track], tuple[Curve, ...]]] = []
     names = [prim.GetName() for path, prim in bound.items() if path not in known]
-    curves = attribute_curves(on_timeline, facts, report)
+    curves = (*attribute_curves(on_timeline, facts, report), *placed)
     found.append((names[0] if len(names) == 1 else "clip_0", timeline, curves))
     for prim, rig in waiting:
         curves = attribute_curves([a for a in keyed if a.GetPrim() == prim], facts, report)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
-from marrow.io.usd.notes import KEY, NAMESPACE, RigNotes
+from marrow.io.usd.composition import drawn_prims
+from marrow.io.usd.notes import KEY, NAMESPACE, RigNotes, UsdPlacedNotes, noted_place
 from marrow.io.usd.values import PrimNames, column_affine
 from marrow.math import affine, quaternion, transform
 from marrow.model import Pose, Skeleton, Socket, Track
@@ -49,6 +50,7 @@ class Nodes:
         self.parents: list[int] = []
         self.rest: list[Array] = []
         self.of_prim: dict[Any, int] = {}
+        self.placed: dict[Any, UsdPlacedNotes] = {}  # cameras and lights that marrow put where a joint is
         self._exact: list[tuple[Array, list[Array | None]]] = []
         # (x, y, z) -> (x, z, -y), put in front of every root.
         self.upright = quaternion.from_axis_angle(np.array([1.0, 0.0, 0.0]), -np.pi / 2) if z_up else None
@@ -74,10 +76,13 @@ class Nodes:
         """Every prim that can be placed, in the order of the stage."""
         from pxr import Usd, UsdGeom
 
-        for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+        for prim in drawn_prims(stage):
             if not prim.IsA(UsdGeom.Xformable):
                 continue
             place = UsdGeom.Xformable(prim)
+            if self.own and (notes := noted_place(prim, self.report)) is not None:
+                self.placed[prim.GetPath()] = notes
+                continue
             if self.own and prim.HasCustomDataKey(KEY) and not place.GetXformOpOrderAttr().Get():
                 continue  # it only carries what marrow wrote
             parent = -1 if place.GetResetXformStack() else self.nearest(prim.GetParent())

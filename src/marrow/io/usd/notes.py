@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from marrow._version import __version__
 from marrow.errors import FormatError
+from marrow.io.usd.values import column_affine
 from marrow.model import Material
 from marrow.report import ReportBuilder
 
@@ -27,8 +28,10 @@ __all__ = [
     "UsdClipNotes",
     "UsdMaterialNotes",
     "UsdMeshNotes",
+    "UsdPlacedNotes",
     "UsdSocketNote",
     "is_own",
+    "noted_place",
     "put",
     "sign",
     "take",
@@ -94,6 +97,13 @@ class UsdMeshNotes(Struct, gc=False, omit_defaults=True):
     variants: dict[int, list[int | None]] = {}
     targets: list[TargetNote] = []
     skinning: Literal["linear", "dual_quaternion", "blended"] = "linear"
+
+
+class UsdPlacedNotes(Struct, gc=False, omit_defaults=True):
+    """Of a camera or a light: all of it, and where marrow put the prim, `(3, 4)` in a row."""
+
+    fields: dict[str, Any] = {}
+    place: list[float] = []
 
 
 class UsdMaterialNotes(Struct, gc=False, omit_defaults=True):
@@ -183,3 +193,19 @@ def take(prim: Any, kind: type[T], report: ReportBuilder) -> T | None:
         report.add("dropped", str(prim.GetPath()), f"marrow's notes on it could not be read: {error}")
         return None
     return found
+
+
+def noted_place(prim: Any, report: ReportBuilder) -> UsdPlacedNotes | None:
+    """What marrow noted of a camera or a light that is still where it put it; None for all other prims."""
+    from pxr import Usd, UsdGeom, UsdLux
+
+    if not prim.HasCustomDataKey(KEY) or not (prim.IsA(UsdGeom.Camera) or prim.HasAPI(UsdLux.LightAPI)):
+        return None
+    notes = take(prim, UsdPlacedNotes, report)
+    if notes is None or len(notes.place) != 12:
+        return None
+    place = column_affine(
+        UsdGeom.Xformable(prim).GetLocalTransformation(Usd.TimeCode.EarliestTime())
+    ).reshape(-1)
+    size = max(1.0, *map(abs, notes.place))
+    return notes if max(abs(a - b) for a, b in zip(place.tolist(), notes.place)) <= 1e-5 * size else None

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from marrow.errors import FormatError
+from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.constraint_reading import constraints_from_data, fitting_constraints
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
+from marrow.io.usd.cameras import PlacedPrims
 from marrow.io.usd.clips import read_clips, settled
+from marrow.io.usd.composition import choose_variants, drawn_prims, with_instances, with_shapes
 from marrow.io.usd.materials import UsdMaterials
 from marrow.io.usd.meshes import MeshReader
 from marrow.io.usd.motion import vertex_motion
@@ -48,7 +50,12 @@ def _character(
     if not UsdGeom.StageHasAuthoredMetersPerUnit(stage):
         report.add("info", "stage", "has no metersPerUnit: centimetres, as USD prescribes")
     z_up = UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.z
-    nodes = Nodes(source.path, report, z_up, is_own(stage, report) and not z_up)
+    own = is_own(stage, report)
+    choose_variants(stage, options.variants, report)
+    if not own:
+        with_instances(stage, report)
+        with_shapes(stage, report)
+    nodes = Nodes(source.path, report, z_up, own and not z_up)
     nodes.add_prims(stage)
     found = _Found(nodes, stage)
     if not nodes.names and found.root is None:
@@ -66,7 +73,8 @@ def _character(
     skeleton = _skeleton(nodes, reader.morph_names, rig)
     moving = {path: UsdGeom.PointBased(stage.GetPrimAtPath(path)).GetPointsAttr() for path in reader.moving}
     facts = settled(stage, nodes, rigs, list(moving.values()), facts_of(stage))
-    clips = read_clips(stage, nodes, rigs, skeleton, facts, options.rate, report)
+    placed = PlacedPrims(stage, nodes, rig)
+    clips = read_clips(stage, nodes, rigs, skeleton, facts, options.rate, placed.curves(facts), report)
     character = Character(
         skeleton,
         tuple(meshes),
@@ -77,6 +85,8 @@ def _character(
         extras=notes.extras,
         variants=tuple(notes.variants),
         vrm=notes.vrm,
+        cameras=tuple(placed.cameras),
+        lights=tuple(placed.lights),
         constraints=fitting_constraints(constraints_from_data(notes.constraints, report), skeleton, report),
     )
     motions = []
@@ -102,7 +112,7 @@ class _Found:
         self.root: tuple[Any, RootNotes] | None = None
         self.own_rig: UsdRig | None = None
         cache, everything = UsdSkel.Cache(), Usd.TraverseInstanceProxies()
-        for prim in Usd.PrimRange(stage.GetPseudoRoot(), everything):
+        for prim in drawn_prims(stage):
             if prim.IsA(UsdSkel.Root):
                 notes = take(prim, RootNotes, self.report) if nodes.own and self.root is None else None
                 self.root = (prim, notes) if notes is not None else self.root
@@ -115,7 +125,7 @@ class _Found:
                 self._add_rig(prim, cache.GetSkelQuery(UsdSkel.Skeleton(prim)))
             elif any(prim.IsA(kind) for kind in (UsdGeom.Mesh, UsdGeom.Points, UsdGeom.BasisCurves)):
                 self.prims.append(prim)
-            elif prim.IsA(UsdGeom.Gprim) or prim.IsA(UsdGeom.PointInstancer):
+            elif prim.IsA(UsdGeom.Gprim):
                 self.report.add(
                     "dropped", str(prim.GetPath()), f"marrow does not read {prim.GetTypeName()} prims"
                 )
@@ -154,11 +164,20 @@ def _meshes(found: _Found, reader: MeshReader, report: ReportBuilder) -> tuple[l
         if mesh is None:
             if skeleton_path is None and UsdSkel.BindingAPI(prim).GetJointIndicesPrimvar().HasValue():
                 report.add("warning", path, "has weights but no skeleton below a SkelRoot; it is rigid")
-            mesh = reader.read(prim, rig, skinning)
+            try:
+                mesh = reader.read(prim, rig, skinning)
+            except (FormatError, TypeError, ValueError) as error:
+                if len(found.prims) == 1 or isinstance(error, ResourceLimitError):
+                    raise
+                report.add("dropped", path, f"its surface cannot be read: {_why(error)}")
         if mesh is not None:
             number_of[path] = len(meshes)
             meshes.append(mesh)
     return meshes, number_of
+
+
+def _why(error: Exception) -> str:
+    return error.message if isinstance(error, FormatError) else f"its values do not fit together ({error})"
 
 
 def _skeleton(nodes: Nodes, morph_names: list[str], rig: UsdRig | None) -> Skeleton:

@@ -78,6 +78,13 @@ def _check_layers(stage: Any, source: Source) -> None:
     read)."""
     own = source.path.resolve()
     for layer in stage.GetUsedLayers():
+        if layer.HasTimeCodesPerSecond() and not 0 < layer.timeCodesPerSecond < 1e9:
+            # Time samples of other layers are scaled by it, and USD does not come back from that.
+            raise FormatError(
+                f"timeCodesPerSecond is {layer.timeCodesPerSecond:g}",
+                path=source.path,
+                remedy="correct the file",
+            )
         if layer.anonymous or not layer.realPath:
             continue
         # A layer inside a package is called package.usdz[inner.usdc].

@@ -41,21 +41,26 @@ class Formulas:
     shuffle: Callable[..., Any]
 
     # Whole numbers of 32 bits, a lane each, wrap around; `+ - * & |` and shifts by the low five bits of a count, `>>` without
-    # sign, `down(n)` with it.
+    # sign, `down(n)` with it. `accumulate` takes them too.
     lane_numbers: Callable[..., Any]
     """`lane_numbers(i)`: the lanes' own numbers, 0 to 15; `i` is what the block is called with."""
     wholes: Callable[..., Any]
     """`wholes(offset)`: one whole number in every lane."""
     ranks: Callable[..., Any]
-    """`ranks(i, mask)`: for each lane how many of the lanes before it a mask of 16 bits has; what `picked` takes."""
+    """`ranks(i, mask)`: for each lane of a mask of 16 bits how many of the lanes before it that has; what `picked` takes."""
     picked: Callable[..., Any]
-    """`picked(words, octet, ranks)`: the octet that lies so many behind the one at `octet` of an int32 array, 15 at most. All 16 are read."""
+    """`picked(words, octet, ranks)`: the octet that lies so many behind the one at `octet` of an int32 array, 15 at most; 0 in
+    lanes that the mask does not have. All 16 are read."""
     bits: Callable[..., Any]
     """`bits(words, offset, at, width)`: the `width` bits, 25 at most, or 32 of whole octets, from bit `at` on, counted in lanes from the word at
     `offset` on."""
     fields: Callable[..., Any]
     """`fields(words, offset, at, widths)`: several numbers one behind the other, each of its own width in lanes; 57 bits in all at most. Eight octets
     are read."""
+    near_fields: Callable[..., Any]
+    """`near_fields(words, octet, at, widths)`: the same of 32 bits in all at most, the lanes' bits counted from an octet on: below 480. 64 octets are read."""
+    first: Callable[..., Any]
+    """The number of the first lane, as an offset."""
     ones: Callable[..., Any]
     """How many bits are set."""
     number: Callable[..., Any]
@@ -65,6 +70,8 @@ class Formulas:
     sums: Callable[..., Any]
     """`sums(i, size_of)`: `size_of(ranks, lanes)` gives some whole numbers of lanes, whose ranks in a mask `ranks(mask)` are; of each number the
     sum in the lanes before, and in all 16."""
+    octet: Callable[..., Any]
+    """`octet(words, number)`: an octet of an int32 array, as an offset."""
     part: Callable[..., Any]
     """`part(offset, first, count)`: some bits of an offset."""
     count: Callable[..., Any]

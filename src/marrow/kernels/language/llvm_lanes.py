@@ -220,13 +220,13 @@ class LLVMEmitter(LlvmWholeLanes, Formulas):
             phi.add_incoming(v.value, before)
         builder.cbranch(builder.icmp_signed("<", index, count), body, end)
         builder.position_at_end(body)
-        moved = step(index, [LlvmVector(builder, v) for v in values])
+        moved = step(index, [type(v)(builder, phi) for phi, v in zip(values, start)])
         index.add_incoming(builder.add(index, I64(1)), builder.block)
         for phi, v in zip(values, moved):
             phi.add_incoming(v.value, builder.block)
         builder.branch(head)
         builder.position_at_end(end)
-        return [LlvmVector(builder, v) for v in values]
+        return [type(v)(builder, phi) for phi, v in zip(values, start)]
 
 
 def _interleaved(width: int) -> list[int]:

@@ -22,6 +22,8 @@ SHUFFLES = {
 }
 """What moves octets by others, on the processors that kernels are made for."""
 OCTETS = ir.VectorType(I8, LANES)
+NEAR_BITS = "near_bits"
+"""Of 64 octets, the bits from those on that lanes say: a function that is written as the processor has it (`machine.optimised`)."""
 POINTERS, MASK = ir.VectorType(I32.as_pointer(), LANES), ir.VectorType(I1, LANES)
 
 
@@ -73,8 +75,8 @@ class LlvmWhole:
     def __rshift__(self, other: Any) -> LlvmWhole:
         return self._of(self.builder.lshr, self, self._count(other))
 
-    def down(self, count: int) -> LlvmWhole:
-        return self._of(self.builder.ashr, self, count)
+    def down(self, count: Any) -> LlvmWhole:
+        return self._of(self.builder.ashr, self, self._count(count))
 
     def compare(self, how: str, other: Any) -> Any:
         other = other.value if isinstance(other, LlvmWhole) else _constant(other)
@@ -94,6 +96,12 @@ class LlvmWholeLanes:
         words = self.builder.bitcast(self._address(array, at), I16.as_pointer())
         place = self.builder.gep(words, [self.builder.and_(number, I64(1))], inbounds=True)
         return self.builder.zext(self.builder.load(place), I64)
+
+    def octet(self, array: Any, number: Any) -> Any:
+        builder = self.builder
+        self.function.check_lanes(array.name, builder.lshr(number, I64(2)), 1, array.size)
+        place = builder.gep(builder.bitcast(array.pointer, I8.as_pointer()), [number])
+        return builder.zext(builder.load(place), I64)
 
     def part(self, number: Any, first: int, count: int) -> Any:
         return self.builder.and_(self.builder.lshr(number, I64(first)), I64((1 << count) - 1))
@@ -130,7 +138,9 @@ class LlvmWholeLanes:
         for step in (1, 2, 4, 8):
             order = ir.Constant(WHOLES, [k - step if k >= step else LANES for k in range(LANES)])
             value = builder.add(value, builder.shuffle_vector(value, none, order))
-        return builder.sub(value, own)
+        # Octets picked by 128 and more are zero.
+        absent = builder.sub(own, ir.Constant(OCTETS, [1] * LANES))
+        return builder.or_(builder.sub(value, own), builder.and_(absent, ir.Constant(OCTETS, [128] * LANES)))
 
     def picked(self, array: Any, octet: Any, ranks: Any) -> LlvmWhole:
         builder = self.builder
@@ -151,7 +161,9 @@ class LlvmWholeLanes:
             out = ir.Constant(OCTETS, ir.Undefined)
             for lane in range(LANES):
                 index = builder.extract_element(ranks, I32(lane))
-                out = builder.insert_element(out, builder.extract_element(found, index), I32(lane))
+                inside = builder.extract_element(found, builder.and_(index, I8(LANES - 1)))
+                there = builder.icmp_unsigned("<", index, I8(LANES))
+                out = builder.insert_element(out, builder.select(there, inside, I8(0)), I32(lane))
         return LlvmWhole(builder, builder.zext(out, WHOLES))
 
     def _gathered(self, array: Any, offset: Any, at: LlvmWhole, size: int) -> Any:
@@ -188,6 +200,25 @@ class LlvmWholeLanes:
             if k + 1 < len(widths):
                 left = builder.lshr(left, builder.zext((width & 31).value, WIDE))
         return out
+
+    def near_fields(
+        self, array: Any, octet: Any, at: LlvmWhole, widths: Sequence[LlvmWhole]
+    ) -> list[LlvmWhole]:
+        builder = self.builder
+        last = builder.lshr(builder.add(octet, I64(63)), I64(2))
+        self.function.check_lanes(array.name, last, 1, array.size)
+        place = builder.gep(builder.bitcast(array.pointer, I8.as_pointer()), [octet])
+        function = self.function.module.intrinsic(NEAR_BITS, WHOLES, [I8.as_pointer(), WHOLES])
+        left = LlvmWhole(builder, builder.call(function, [place, at.value]))
+        out = []
+        for k, width in enumerate(widths):
+            out.append(left & ((1 << width) - 1))
+            if k + 1 < len(widths):
+                left = left >> width
+        return out
+
+    def first(self, x: LlvmWhole) -> Any:
+        return self.builder.zext(self.builder.extract_element(x.value, I32(0)), I64)
 
     def ones(self, x: LlvmWhole) -> LlvmWhole:
         function = self.function.module.intrinsic(f"llvm.ctpop.v{LANES}i32", WHOLES, [WHOLES])

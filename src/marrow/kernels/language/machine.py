@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -50,7 +51,9 @@ def target_machine(level: ProcessorLevel, *, jit: bool = False, triple: str | No
         cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
     target = binding.Target.from_triple(triple)
     model = {"jit": True, "codemodel": "jitdefault"} if jit else {"reloc": "pic", "codemodel": "default"}
-    return target.create_target_machine(cpu=cpu, features=features, opt=3, **model)
+    made = target.create_target_machine(cpu=cpu, features=features, opt=3, **model)
+    made.permutes = cpu == "x86-64-v4" or "+avx512f" in features
+    return made
 
 
 def written(kernels: Iterable[Kernel], machine: Any) -> str:
@@ -69,10 +72,56 @@ def checked(kernels: Iterable[Kernel], machine: Any, *, checks: bool = True) -> 
     return str(module), printer.sites
 
 
+_NEAR_BITS = """define internal <16 x i32> @"near_bits"(ptr %octets, <16 x i32> %at) alwaysinline {{
+{body}
+}}
+"""
+_EACH = "<" + ", ".join(["i32 {}"] * 16) + ">"
+_BY_PERMUTING = f"""  %row = load <16 x i32>, ptr %octets, align 1
+  %low = lshr <16 x i32> %at, {_EACH.format(*[5] * 16)}
+  %high = add <16 x i32> %low, {_EACH.format(*[1] * 16)}
+  %a = call <16 x i32> @llvm.x86.avx512.permvar.si.512(<16 x i32> %row, <16 x i32> %low)
+  %b = call <16 x i32> @llvm.x86.avx512.permvar.si.512(<16 x i32> %row, <16 x i32> %high)
+  %found = call <16 x i32> @llvm.fshr.v16i32(<16 x i32> %b, <16 x i32> %a, <16 x i32> %at)
+  ret <16 x i32> %found"""
+_BY_GATHERING = f"""  %low = lshr <16 x i32> %at, {_EACH.format(*[3] * 16)}
+  %places = getelementptr i8, ptr %octets, <16 x i32> %low
+  %all = insertelement <16 x i1> undef, i1 true, i32 0
+  %mask = shufflevector <16 x i1> %all, <16 x i1> undef, <16 x i32> zeroinitializer
+  %row = call <16 x i64> @llvm.masked.gather.v16i64.v16p0(<16 x ptr> %places, i32 1, <16 x i1> %mask, <16 x i64> undef)
+  %rest = and <16 x i32> %at, {_EACH.format(*[7] * 16)}
+  %wide = zext <16 x i32> %rest to <16 x i64>
+  %moved = lshr <16 x i64> %row, %wide
+  %found = trunc <16 x i64> %moved to <16 x i32>
+  ret <16 x i32> %found"""
+
+
+def _with_near_bits(text: str, permutes: bool) -> str:
+    """`near_fields` is the one formula that is written by what the processor can do: with AVX-512 a row of 64 octets fits a register, and is permuted
+    there; elsewhere words are gathered. The bits are the same."""
+    declared = re.search(r'declare .*@"?near_bits"?\(.*\n', text)
+    if declared is None:
+        return text
+    body = _NEAR_BITS.format(body=_BY_PERMUTING if permutes else _BY_GATHERING)
+    names = (
+        ["llvm.x86.avx512.permvar.si.512", "llvm.fshr.v16i32"]
+        if permutes
+        else ["llvm.masked.gather.v16i64.v16p0"]
+    )
+    for name in names:
+        if f'@"{name}"(' in text or name not in body:
+            continue
+        three = "<16 x i32>, <16 x i32>, <16 x i32>" if "fshr" in name else "<16 x i32>, <16 x i32>"
+        kinds = three if "gather" not in name else "<16 x ptr>, i32, <16 x i1>, <16 x i64>"
+        returned = "<16 x i64>" if "gather" in name else "<16 x i32>"
+        body += f"declare {returned} @{name}({kinds})\n"
+    return text.replace(declared.group(0), body)
+
+
 def optimised(text: str, machine: Any) -> Any:
     """The LLVM module of such a text, checked and optimised. Formulas are spelled out as they should run, so the quick passes
     do: the thorough ones take twice as long and gain nothing."""
-    parsed = binding.parse_assembly(text)
+    parsed = binding.parse_assembly(_with_near_bits(text, machine.permutes))
     parsed.verify()
     options = binding.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = options.slp_vectorization = False

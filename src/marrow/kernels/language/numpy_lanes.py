@@ -174,7 +174,7 @@ class NumpyEmitter(NumpyWholeLanes, Formulas):
             return values
         for k in range(int(count.max(initial=0))):
             going = (k < count)[:, None]
-            values = [NumpyVector(np.where(going, n.value, v.value)) for n, v in zip(step(k, values), values)]
+            values = [type(v)(np.where(going, n.value, v.value)) for n, v in zip(step(k, values), values)]
         return values
 
 

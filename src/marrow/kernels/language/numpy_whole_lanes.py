@@ -53,8 +53,9 @@ class NumpyWhole:
     def __rshift__(self, other: Any) -> NumpyWhole:
         return NumpyWhole(self.value >> (_raw(other) & np.uint32(31)))
 
-    def down(self, count: int) -> NumpyWhole:
-        return NumpyWhole((self.value.view(np.int32) >> count).view(np.uint32))
+    def down(self, count: Any) -> NumpyWhole:
+        by = (_raw(count) & np.uint32(31)).astype(np.int32)
+        return NumpyWhole((self.value.view(np.int32) >> by).view(np.uint32))
 
     def compare(self, how: str, other: Any) -> Any:
         a, b = self.value.view(np.int32), np.asarray(_raw(other)).view(np.int32)
@@ -68,6 +69,12 @@ class NumpyWholeLanes:
         at = 2 * np.asarray(offset) + number
         halves = array.view(np.uint16)
         return halves[np.minimum(at, len(halves) - 1)].astype(np.int64) if np.ndim(at) else int(halves[at])
+
+    def octet(self, array: Any, number: Any) -> Any:
+        octets = array.view(np.uint8)
+        if not np.ndim(number):
+            return int(octets[number])
+        return octets[np.minimum(number, len(octets) - 1)].astype(np.int64)
 
     def part(self, number: Any, first: int, count: int) -> Any:
         return (number >> first) & ((1 << count) - 1)
@@ -93,12 +100,13 @@ class NumpyWholeLanes:
 
     def ranks(self, i: Any, mask: Any) -> Any:
         own = (np.asarray(mask, np.int64)[..., None] >> np.arange(LANES)) & 1
-        return np.cumsum(own, axis=-1) - own
+        return np.where(own == 1, np.cumsum(own, axis=-1) - own, 128)
 
     def picked(self, array: Any, octet: Any, ranks: Any) -> NumpyWhole:
         # Blocks that run side by side may look past the end of those that have nothing there; it is not used.
         octets, at = array.view(np.uint8), np.asarray(octet, np.int64)[..., None] + (ranks & (LANES - 1))
-        return NumpyWhole(octets[np.minimum(at, len(octets) - 1)])
+        found = octets[np.minimum(at, len(octets) - 1)]
+        return NumpyWhole(np.where(ranks < LANES, found, 0))
 
     def _gathered(self, array: Any, offset: Any, at: NumpyWhole, size: int) -> Any:
         octet = 4 * np.asarray(offset, np.int64)[..., None] + (at.value >> np.uint32(3)).astype(np.int64)
@@ -121,6 +129,17 @@ class NumpyWholeLanes:
             out.append(NumpyWhole((left & np.uint64(0xFFFFFFFF)).astype(np.uint32)) & ((1 << width) - 1))
             left = left >> (width & 31).value.astype(np.uint64)
         return out
+
+    def near_fields(
+        self, array: Any, octet: Any, at: NumpyWhole, widths: Sequence[NumpyWhole]
+    ) -> list[NumpyWhole]:
+        return self.fields(
+            array, 0, NumpyWhole(8 * np.asarray(octet, np.int64)[..., None] + at.value), widths
+        )
+
+    def first(self, x: NumpyWhole) -> Any:
+        found = x.value[..., 0].astype(np.int64)
+        return found if np.ndim(found) else int(found)
 
     def ones(self, x: NumpyWhole) -> NumpyWhole:
         v = x.value

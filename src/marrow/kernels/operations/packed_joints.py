@@ -6,7 +6,7 @@ import math
 
 from marrow.kernels.language.hierarchy import side_by_side
 from marrow.kernels.operations.spatial import multiplied
-from marrow.kernels.packed_layout import HEAD, LENGTH, OWN_BITS, SEGMENTS
+from marrow.kernels.packed_layout import HEAD, LENGTH, OWN_BITS, SEGMENTS, shapes_at
 
 __all__ = ["add_packed_joints"]
 
@@ -63,86 +63,87 @@ def float_at(a, b, c, d):
     return -value if (d & 128) != 0 else value
 
 
-def channel_value(packed, octet, head, count, rank, d, bits, step):
-    """What a channel says, whose planes begin at `octet`."""
+def signed(number, octets):
+    """A number of so many octets with the sign of its highest bit."""
+    top = 1 << (8 * octets - 1)
+    return number - 2 * top if number >= top else number
+
+
+def channel_value(packed, at, head, planes, x, y, z, bits, step):
+    """What a channel says, the octets of whose constant begin at `at`, `planes` apart."""
     more, wide, degree = head & 3, (head >> 2) & 1, (head >> 3) & 3
-    at = octet + count + rank
-    number, added = octet_at(packed, at), 0.0
-    if more == 3:
+    number, added = octet_at(packed, at) + (octet_at(packed, at + planes) << 8), 0.0
+    if more == 2:
         added = float_at(
-            number,
-            octet_at(packed, at + count),
-            octet_at(packed, at + 2 * count),
-            octet_at(packed, at + 3 * count),
+            number & 255,
+            number >> 8,
+            octet_at(packed, at + 2 * planes),
+            octet_at(packed, at + 3 * planes),
         )
         number = 0
+    elif more == 1:
+        number = signed(number + (octet_at(packed, at + 2 * planes) << 16), 3)
     else:
-        for k in range(1, 3):
-            if k <= more:
-                number += octet_at(packed, at + k * count) << (8 * k)
-        number -= 128 << (8 * more)
-    at += count * (more + 1)
+        number = signed(number, 2)
+    at += planes * (more + 2)
     curve = 512
     for k in range(3):
         if k < degree:
-            value = octet_at(packed, at) - 128
+            value = octet_at(packed, at)
             if wide != 0:
-                value = octet_at(packed, at) + (octet_at(packed, at + count) << 8) - 32768
-            shape = 64 * d
+                value = value + (octet_at(packed, at + planes) << 8)
+            shape = x
             if k == 1:
-                shape = 6 * d * d - 512
+                shape = y
             if k == 2:
-                shape = ((5 * d * d * d) >> 3) - 96 * d
-            curve += value * shape
-            at += count * (wide + 1)
+                shape = z
+            curve += signed(value, wide + 1) * shape
+            at += planes * (wide + 1)
     return (number + (curve >> 10) + bits) * step + added
 
 
-def cell_values(packed, cell, number, lane, segment, k, unit):
+def cell_values(packed, cell, number, lane, segment, k, length):
     """The three components of a joint of a cell at a frame of a segment; zero where it has none."""
     masks = (half_at(packed, cell, 0), half_at(packed, cell, 1), half_at(packed, cell, 2))
     tracks = masks[0] | masks[1] | masks[2]
-    x, y, z = 0.0, 0.0, 0.0
+    values = (0.0, 0.0, 0.0)
     if ((tracks >> lane) & 1) == 0:
-        return x, y, z
+        return values
     below = (1 << lane) - 1
-    begin = segment + half_at(packed, segment + 1, number)
-    octet = 4 * (begin + 1)
-    first, second, third, before, in_all = octet, octet, octet, 0, 0
+    begin = 4 * segment + 2 * half_at(packed, segment + 1, number)
+    head = octet_at(packed, begin)
+    counts = (ones(masks[0]), ones(masks[1]), ones(masks[2]))
+    planes, before, in_all = counts[0] + counts[1] + counts[2], 0, 0
+    at = begin + 1
     for c in range(3):
-        count = ones(masks[c])
-        if c == 1:
-            second = octet
-        if c == 2:
-            third = octet
-        if count > 0:
-            rank, head = ones(masks[c] & below), octet_at(packed, 4 * begin + c)
-            for r in range(count):
-                width = octet_at(packed, octet + r) & 31
-                in_all += width
-                if r < rank:
-                    before += width
-            octet += count * (2 + (head & 3) + ((head >> 3) & 3) * (((head >> 2) & 1) + 1))
-    bit = 8 * (octet - 4 * begin) + before + in_all * k
+        rank = ones(masks[c] & below)
+        for r in range(counts[c]):
+            width = octet_at(packed, at + r) & 31
+            in_all += width
+            if r < rank:
+                before += width
+        at += counts[c]
+    octet = begin + 1 + planes * (3 + (head & 3) + ((head >> 3) & 3) * (((head >> 2) & 1) + 1))
+    bit = 8 * (octet & 3) + before + in_all * k
     code = octet_at(packed, 4 * (cell + 2) + ones(tracks & below))
     step = step_of(code) * step_of(half_at(packed, segment, 0) & 255)
-    d = k * unit - 16
-    starts = (first, second, third)
+    x, y, z = shapes_at(k, length)
+    at = begin + 1
     for c in range(3):
         if ((masks[c] >> lane) & 1) != 0:
-            rank = ones(masks[c] & below)
-            width = octet_at(packed, starts[c] + rank) & 31
-            head = octet_at(packed, 4 * begin + c)
-            bits = bits_at(packed, begin, bit, width)
-            value = channel_value(packed, starts[c], head, ones(masks[c]), rank, d, bits, step)
+            own = at + ones(masks[c] & below)
+            width = octet_at(packed, own) & 31
+            bits = bits_at(packed, octet >> 2, bit, width)
+            value = channel_value(packed, own + planes, head, planes, x, y, z, bits, step)
             bit += width
             if c == 0:
-                x = value
+                values = (value, values[1], values[2])
             if c == 1:
-                y = value
+                values = (values[0], value, values[2])
             if c == 2:
-                z = value
-    return x, y, z
+                values = (values[0], values[1], value)
+        at += counts[c]
+    return values
 
 
 def own_word(packed, cell, lane, size, c):
@@ -150,6 +151,12 @@ def own_word(packed, cell, lane, size, c):
     tracks = half_at(packed, cell, 0) | half_at(packed, cell, 1) | half_at(packed, cell, 2)
     rank = ones(half_at(packed, cell, 3) & ((1 << lane) - 1))
     return 4 * (cell + 2 + ((ones(tracks) + 3) >> 2) + size * rank + c)
+
+
+def own_turn(packed, at, count):
+    """A number of an own rotation, whose octets lie so many apart."""
+    low, high = octet_at(packed, at) + (octet_at(packed, at + count) << 8), octet_at(packed, at + 2 * count)
+    return signed(low + (high << 16), 3)
 
 
 def own_float(packed, octet):
@@ -168,13 +175,13 @@ def turn_of(x, y, z):
     return (2.0 * x * s, 2.0 * y * s, 2.0 * z * s, (1.0 - squared) * s)
 
 
-def put_values(work, record, j, kind, row, o, a, k, b, l, unit, t, weight, more, top):
+def put_values(work, record, j, kind, row, o, a, k, b, l, length, t, weight, more, top):
     """Translation or scale of a joint."""
     packed, place, lane = work.packed, record + HEAD + 3 * (j >> 4) + kind, j & 15
     cell, number = record + (packed[place] & 65535), (packed[place] >> 16) & 65535
     first, second = (
-        cell_values(packed, cell, number, lane, a, k, unit),
-        cell_values(packed, cell, number, lane, b, l, unit),
+        cell_values(packed, cell, number, lane, a, k, length),
+        cell_values(packed, cell, number, lane, b, l, length),
     )
     own = (half_at(packed, cell, 3) >> lane) & 1
     for c in range(3):
@@ -190,13 +197,13 @@ def put_sum(work, at, value, more):
     work.stack[at] = value + work.stack[at] if more != 0.0 else value
 
 
-def put_turn(work, record, j, o, a, k, b, l, unit, t, weight, more, top):
+def put_turn(work, record, j, o, a, k, b, l, length, t, weight, more, top):
     """The rotation of a joint."""
     packed, place, lane, Jp = work.packed, record + HEAD + 3 * (j >> 4) + 1, j & 15, work.Jp
     cell, number = record + (packed[place] & 65535), (packed[place] >> 16) & 65535
-    x, y, z = cell_values(packed, cell, number, lane, a, k, unit)
+    x, y, z = cell_values(packed, cell, number, lane, a, k, length)
     p = turn_of(x, y, z)
-    x, y, z = cell_values(packed, cell, number, lane, b, l, unit)
+    x, y, z = cell_values(packed, cell, number, lane, b, l, length)
     q = turn_of(x, y, z)
     side = -t if p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3] < 0.0 else t
     start = (
@@ -206,10 +213,11 @@ def put_turn(work, record, j, o, a, k, b, l, unit, t, weight, more, top):
         work.bank[o + 6 * Jp + j],
     )
     if ((half_at(packed, cell, 3) >> lane) & 1) != 0:
-        at = 8 * own_word(packed, cell, lane, 2, 0)
-        middle = 1 << (OWN_BITS - 1)
-        x, y = bits_at(packed, 0, at, OWN_BITS) - middle, bits_at(packed, 0, at + OWN_BITS, OWN_BITS) - middle
-        z = bits_at(packed, 0, at + 2 * OWN_BITS, OWN_BITS) - middle
+        own = half_at(packed, cell, 3)
+        tracks = half_at(packed, cell, 0) | half_at(packed, cell, 1) | half_at(packed, cell, 2)
+        at, count = 4 * (cell + 2) + ones(tracks) + ones(own & ((1 << lane) - 1)), ones(own)
+        x, y = own_turn(packed, at, count), own_turn(packed, at + 3 * count, count)
+        z = own_turn(packed, at + 6 * count, count)
         start = turn_of(x * OWN_UNIT, y * OWN_UNIT, z * OWN_UNIT)
     rest = 1.0 - t
     mixed = (
@@ -229,13 +237,13 @@ def put_turn(work, record, j, o, a, k, b, l, unit, t, weight, more, top):
         put_sum(work, at + c * Jp, s * v[c], more)
 
 
-def put_morph(work, record, m, o, a, k, b, l, unit, t, weight, more, top):
+def put_morph(work, record, m, o, a, k, b, l, length, t, weight, more, top):
     """A morph weight."""
     packed, place, lane = work.packed, record + HEAD + 3 * (work.Jp >> 4) + (m >> 4), m & 15
     cell, number = record + (packed[place] & 65535), (packed[place] >> 16) & 65535
     first, second = (
-        cell_values(packed, cell, number, lane, a, k, unit),
-        cell_values(packed, cell, number, lane, b, l, unit),
+        cell_values(packed, cell, number, lane, a, k, length),
+        cell_values(packed, cell, number, lane, b, l, length),
     )
     at = 10 * work.Jp + m
     start = work.bank[o + at]
@@ -252,12 +260,12 @@ def add_packed_joints(work, clip, time, weight, more, top):
     f = min(int(u), max(frames - 2, 0))
     g = f + 1 if frames > 1 else f
     t, length = u - f, work.packed[record + LENGTH]
-    table, unit = record + work.packed[record + SEGMENTS], 32 // length
+    table = record + work.packed[record + SEGMENTS]
     a, b = record + work.packed[table + f // length], record + work.packed[table + g // length]
     k, l = f % length, g % length
     for j in side_by_side(0, work.lanes):
-        put_values(work, record, j, 0, 0, o, a, k, b, l, unit, t, weight, more, top)
-        put_turn(work, record, j, o, a, k, b, l, unit, t, weight, more, top)
-        put_values(work, record, j, 2, 7, o, a, k, b, l, unit, t, weight, more, top)
+        put_values(work, record, j, 0, 0, o, a, k, b, l, length, t, weight, more, top)
+        put_turn(work, record, j, o, a, k, b, l, length, t, weight, more, top)
+        put_values(work, record, j, 2, 7, o, a, k, b, l, length, t, weight, more, top)
     for m in side_by_side(0, work.Mp):
-        put_morph(work, record, m, o, a, k, b, l, unit, t, weight, more, top)
+        put_morph(work, record, m, o, a, k, b, l, length, t, weight, more, top)

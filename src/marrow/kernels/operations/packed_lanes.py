@@ -31,86 +31,101 @@ class _Cell:
     def _bit(self, mask: Any, lane: Any) -> Any:
         return (self.e.wholes(mask) >> lane) & 1
 
-    def _planes(
-        self, at: Any, count: Any, head: Any, c: int, ranks: Any, lanes: Any
-    ) -> tuple[Any, Any, list[Any], Any]:
-        """The constant of a component, what is added where it is a float, its coefficients; and where the planes end."""
-        e = self.e
-        more, wide, degree = e.part(head, 8 * c, 2), e.part(head, 8 * c + 2, 1), e.part(head, 8 * c + 3, 2)
-        high = e.part(more, 1, 1)
-        # There are one, two, three or four octets.
-        given = [None, e.any(more), high, e.product(high, e.part(more, 0, 1))]
-        first = e.plus(at, count)
-        constant = e.picked(self.packed, first, ranks)
-        for k in range(1, 4 if self.floats else 3):
-            # What is not there is read where there is something, and not used.
-            plane = e.picked(self.packed, e.plus(first, e.product(e.times(count, k), given[k])), ranks)
-            constant = constant + ((plane * e.wholes(given[k])) << (8 * k))
-        bias = e.plus(e.at(e.times(e.any(more), 32640), 128), e.times(high, 8355840))
-        added = None
-        if self.floats:
-            exact = e.wholes(given[3])
-            added = e.as_float(constant * exact * lanes)
-            constant = (constant - e.wholes(bias)) * (1 - exact)
-        else:
-            constant = constant - e.wholes(bias)
-        first = e.plus(first, e.product(count, e.at(more, 1)))
-        has = [e.any(degree), e.part(degree, 1, 1), e.product(e.part(degree, 0, 1), e.part(degree, 1, 1))]
-        size = e.product(count, e.at(wide, 1))
-        middle = e.at(e.times(wide, 32640), 128)
-        coefficients = []
-        for k in range(3):
-            begin = e.plus(at, e.product(has[k], e.plus(e.minus(first, at), e.times(size, k))))
-            low = e.picked(self.packed, begin, ranks)
-            upper = e.picked(self.packed, e.plus(begin, e.product(count, e.product(wide, has[k]))), ranks)
-            value = low + ((upper * e.wholes(wide)) << 8) - e.wholes(middle)
-            coefficients.append(value * e.wholes(has[k]))
-        return constant, added, coefficients, e.plus(first, e.product(size, degree))
+    def _constants(
+        self, planes: Any, at: list[Any], ranks: list[Any], more: Any
+    ) -> tuple[list[Any], list[Any]]:
+        """The constants of the components, and what is added where they are floats; `planes` octets lie between two octets of a number."""
+        e, found = self.e, []
+        for c, begin in enumerate(at):
+            low = e.picked(self.packed, begin, ranks[c])
+            high = e.picked(self.packed, e.plus(begin, planes), ranks[c])
+            found.append(((low << 16) | (high << 24)).down(16))
 
-    def values(self, segment: Any, frames: Sequence[Any], unit: Any) -> list[list[Any]]:
-        """The components at some frames of one segment, whose frames are `unit` thirty-seconds of it."""
-        e, packed, lane = self.e, self.packed, self.e.lane_numbers(self.i)
-        begin = e.plus(segment, e.half(packed, e.at(segment, 1), self.number))
-        head, octet = e.index(packed, begin), e.at(e.times(begin, 4), 4)
-        widths_at, channels = [], []
-        for c in range(self.components):
-            mask = self.masks[c]
-            count, ranks = e.count(mask), e.ranks(self.i, mask)
-            widths_at.append(octet)
-            there = self._bit(mask, lane)
-            constant, added, coefficients, end = self._planes(octet, count, head, c, ranks, there)
-            channels.append((there, constant, added, coefficients))
-            octet = e.plus(octet, e.product(e.any(count), e.minus(end, octet)))
+        def longer(_: Any, values: list[Any]) -> list[Any]:
+            # Three octets, or the four of a float.
+            exact = e.part(more, 1, 1)
+            out, added = [], []
+            for c, begin in enumerate(at):
+                plane = e.picked(self.packed, e.plus(begin, e.times(planes, 2)), ranks[c])
+                whole = (values[c] & 0xFFFF) | (plane << 16)
+                if self.floats:
+                    last = e.plus(begin, e.product(planes, e.at(exact, 2)))
+                    top = e.picked(self.packed, last, ranks[c])
+                    is_float = 0 - e.wholes(exact)
+                    added.append((whole | (top << 24)) & is_float)
+                    out.append((whole << 8).down(8) & (-1 - is_float))
+                else:
+                    out.append((whole << 8).down(8))
+            return [*out, *added]
 
-        def widths(ranks: Callable[[Any], Any], lane: Any) -> list[Any]:
-            return [
-                (e.picked(packed, at, ranks(mask)) & 31) * self._bit(mask, lane)
-                for at, mask in zip(widths_at, self.masks)
-            ]
+        added = [e.wholes(0)] * len(at) if self.floats else []
+        values = e.accumulate([*found, *added], e.any(more), longer)
+        return values[: len(at)], [e.as_float(x) for x in values[len(at) :]]
 
-        def together(ranks: Callable[[Any], Any], lane: Any) -> list[Any]:
-            total, *rest = widths(ranks, lane)
+    def values(self, segment: Any, frames: Sequence[tuple[Any, Sequence[Any]]]) -> list[list[Any]]:
+        """The components at some frames of one segment: the number of each frame in it, and what its polynomials are made of."""
+        e, packed = self.e, self.packed
+        begin = e.plus(e.times(segment, 4), e.times(e.half(packed, e.at(segment, 1), self.number), 2))
+        head = e.octet(packed, begin)
+        more, wide, degree = e.part(head, 0, 2), e.part(head, 2, 1), e.part(head, 3, 2)
+        ranks = [e.ranks(self.i, mask) for mask in self.masks]
+        first, planes = [], e.at(begin, 1)
+        for mask in self.masks:
+            first.append(planes)
+            planes = e.plus(planes, e.count(mask))
+        planes = e.minus(planes, first[0])
+        widths = [e.picked(packed, at, r) & 31 for at, r in zip(first, ranks)]
+        constants, added = self._constants(planes, [e.plus(at, planes) for at in first], ranks, more)
+        away = e.product(planes, e.at(more, 3))
+        size = e.product(planes, e.at(wide, 1))
+        shift = 24 - (e.wholes(wide) << 3)
+
+        def term(degree: int) -> Callable[[Any, list[Any]], list[Any]]:
+            def curved(_: Any, values: list[Any]) -> list[Any]:
+                shapes, out = [e.wholes(shape[degree]) for _, shape in frames], list(values)
+                for c in range(self.components):
+                    at = e.plus(e.plus(first[c], away), e.times(size, degree))
+                    low = e.picked(packed, at, ranks[c])
+                    high = e.picked(packed, e.plus(at, e.product(planes, wide)), ranks[c])
+                    coefficient = ((low | (high << 8)) << shift).down(shift)
+                    for f, shape in enumerate(shapes):
+                        k = f * self.components + c
+                        out[k] = out[k] + coefficient * shape
+                return out
+
+            return curved
+
+        curves = [e.wholes(512)] * (self.components * len(frames))
+        curves = e.accumulate(curves, e.any(degree), term(0))
+        curves = e.accumulate(curves, e.part(degree, 1, 1), term(1))
+        curves = e.accumulate(curves, e.product(e.part(degree, 0, 1), e.part(degree, 1, 1)), term(2))
+        octet = e.plus(e.plus(first[0], away), e.product(size, degree))
+
+        def together(_: Callable[[Any], Any], lane: Any) -> list[Any]:
+            total, *rest = widths
             for width in rest:
                 total = total + width
             return [total]
 
         ((before, in_all),) = e.sums(self.i, together)
-        own = widths(lambda mask: e.ranks(self.i, mask), lane)
-        first = e.wholes(e.times(e.minus(octet, e.times(begin, 4)), 8)) + before
-        step = self._step(segment)
-        out = []
-        for k in frames:
-            d = e.wholes(e.product(k, unit)) - 16
-            square = d * d
-            shape = (d * 64, square * 6 - 512, (square * d * 5).down(3) - d * 96)
-            numbers = e.fields(packed, begin, first + in_all * e.wholes(k), own)
-            values = []
-            for (there, constant, added, coefficients), bits in zip(channels, numbers):
-                curve = (
-                    coefficients[0] * shape[0] + coefficients[1] * shape[1] + coefficients[2] * shape[2] + 512
+        row, out, step = e.first(in_all), [], self._step(segment)
+        for f, (k, _) in enumerate(frames):
+            bit = e.product(row, k)
+            start = e.plus(octet, e.part(bit, 3, 40))
+            at = before + e.wholes(e.part(bit, 0, 3))
+            numbers = e.near_fields(packed, start, at, widths)
+
+            def broad(_: Any, values: list[Any], start: Any = start, at: Any = at) -> list[Any]:
+                # More than 32 bits in a lane, or more than fit a row.
+                return e.fields(
+                    packed, e.part(start, 2, 40), at + e.wholes(e.times(e.part(start, 0, 2), 8)), widths
                 )
-                value = e.number((constant + curve.down(10) + bits) * there) * step
-                values.append(value if added is None else value + added)
+
+            numbers = e.accumulate(numbers, e.part(head, 5, 1), broad)
+            values = []
+            for c, bits in enumerate(numbers):
+                value = e.number(constants[c] + curves[f * self.components + c].down(10) + bits) * step
+                values.append(value + added[c] if self.floats else value)
             out.append(values)
         return out
 
@@ -120,18 +135,22 @@ class _Cell:
         factor = e.wholes(e.half(self.packed, segment, 0))
         return e.as_float((codes + STEP_BASE) << 20) * e.as_float((factor + STEP_BASE) << 20)
 
-    def two(self, segments: Sequence[Any], frames: Sequence[Any], unit: Any) -> list[list[Any]]:
+    def two(self, segments: Sequence[Any], frames: Sequence[tuple[Any, Sequence[Any]]]) -> list[list[Any]]:
         """The components at two frames, of one segment or of two; zero where there is no block."""
         e, count = self.e, self.components
         nothing, some = [e.splat(0.0)] * (2 * count), e.any(self.tracks)
 
         def near(_: Any, values: list[Any]) -> list[Any]:
-            first, second = self.values(segments[0], frames, unit)
+            first, second = self.values(segments[0], frames)
             return [*first, *second]
 
         def apart(n: Any, values: list[Any]) -> list[Any]:
-            segment, k = (e.plus(x[0], e.product(n, e.minus(x[1], x[0]))) for x in (segments, frames))
-            return [*values[count:], *self.values(segment, [k], unit)[0]]
+            def chosen(a: Any, b: Any) -> Any:
+                return e.plus(a, e.product(n, e.minus(b, a)))
+
+            (k, shapes), (l, others) = frames
+            frame = chosen(k, l), [chosen(a, b) for a, b in zip(shapes, others)]
+            return [*values[count:], *self.values(chosen(*segments), [frame])[0]]
 
         if len(segments) == 1:
             values = e.accumulate(nothing, some, near)
@@ -152,15 +171,20 @@ class _Cell:
         return self._bit(self.own, self.e.lane_numbers(self.i)).compare("!=", 0)
 
     def own_turns(self, base: list[Any]) -> list[Any]:
-        """The rotations that these are seen from: those of the base pose, or own ones."""
+        """The rotations that these are seen from, of any length: those of the base pose, or own ones."""
         e = self.e
 
         def found(_: Any, values: list[Any]) -> list[Any]:
-            at, m = self._own_at(2), []
-            for c in range(3):
-                whole = e.bits(self.packed, self.start, at + OWN_BITS * c, OWN_BITS) - (1 << (OWN_BITS - 1))
+            m, ranks, count = [], e.ranks(self.i, self.own), e.count(self.own)
+            at = e.plus(e.times(e.at(self.start, 2), 4), e.count(self.tracks))
+            for _ in range(3):
+                octets = []
+                for _ in range(3):
+                    octets.append(e.picked(self.packed, at, ranks))
+                    at = e.plus(at, count)
+                whole = ((octets[0] << 8) | (octets[1] << 16) | (octets[2] << 24)).down(8)
                 m.append(e.number(whole) * OWN_UNIT)
-            return [e.select(self._has_own(), q, b) for q, b in zip(quaternion(e, m), values)]
+            return [e.select(self._has_own(), x, b) for x, b in zip(quaternion(e, m)[0], values)]
 
         return e.accumulate(base, e.any(self.own), found)
 
@@ -178,12 +202,10 @@ class _Cell:
         return e.accumulate(base, e.any(self.own), found)
 
 
-def quaternion(e: Any, m: Sequence[Any]) -> list[Any]:
-    """The unit quaternion of modified Rodrigues parameters."""
+def quaternion(e: Any, m: Sequence[Any]) -> tuple[list[Any], Any]:
+    """The quaternion of modified Rodrigues parameters, as long as the number that comes with it."""
     squared = e.dot(m, m)
-    scale = 1.0 / (squared + 1.0)
-    twice = scale + scale
-    return [m[0] * twice, m[1] * twice, m[2] * twice, (1.0 - squared) * scale]
+    return [m[0] + m[0], m[1] + m[1], m[2] + m[2], 1.0 - squared], squared + 1.0
 
 
 def present(e: Any, stack: Any, at: Any, more: Any) -> Any:
@@ -192,17 +214,17 @@ def present(e: Any, stack: Any, at: Any, more: Any) -> Any:
 
 
 def emit_places(
-    apart: bool, e: Any, i: Any, Jp: Any, kind: Any, row: Any, packed: Any, record: Any, bank: Any, base: Any, s: Any, k: Any, s2: Any,
-    k2: Any, unit: Any, t: Any, w: Any, more: Any, stack: Any, top: Any,
+    apart: bool, e: Any, i: Any, Jp: Any, kind: Any, row: Any, packed: Any, record: Any, bank: Any, base: Any, s: Any, s2: Any,
+    k: Any, x: Any, y: Any, z: Any, k2: Any, x2: Any, y2: Any, z2: Any, t: Any, w: Any, more: Any, stack: Any, top: Any,
 ) -> None:  # fmt: skip
     """Translations (`kind` 0, from `row` 0 on) or scales (2, 7) of 16 joints of a packed clip, between the frame `k` of the segment at `s` and the frame `k2` of the
-    same segment or, where they are `apart`, of that at `s2`; weighted, put on the stack or, where there is `more`, added to it. The base pose lies at `base` of
-    the bank."""
+    same segment or, where they are `apart`, of that at `s2`; weighted, put on the stack or, where there is `more`, added to it. `x`, `y` and `z` are
+    what polynomials are made of at these frames. The base pose lies at `base` of the bank."""
     t, w = e.splat(t), e.splat(w)
     place = e.plus(e.at(record, HEAD), e.times(e.group(i), 3))
     begin = e.plus(record, e.half(packed, place, e.times(kind, 2)))
     cell = _Cell(e, i, packed, begin, e.half(packed, place, e.at(e.times(kind, 2), 1)), 3, True)
-    a, b = cell.two([s, s2] if apart else [s], [k, k2], unit)
+    a, b = cell.two([s, s2] if apart else [s], [(k, (x, y, z)), (k2, (x2, y2, z2))])
     at = [e.plus(i, e.product(e.at(row, c), Jp)) for c in range(3)]
     start = cell.own_values([e.load(bank, e.plus(base, x)) for x in at])
     for c in range(3):
@@ -211,17 +233,19 @@ def emit_places(
 
 
 def emit_turns(
-    apart: bool, e: Any, i: Any, Jp: Any, packed: Any, record: Any, bank: Any, base: Any, s: Any, k: Any, s2: Any, k2: Any, unit: Any,
-    t: Any, w: Any, more: Any, stack: Any, top: Any,
+    apart: bool, e: Any, i: Any, Jp: Any, packed: Any, record: Any, bank: Any, base: Any, s: Any, s2: Any,
+    k: Any, x: Any, y: Any, z: Any, k2: Any, x2: Any, y2: Any, z2: Any, t: Any, w: Any, more: Any, stack: Any, top: Any,
 ) -> None:  # fmt: skip
     """Rotations of 16 joints, likewise."""
     t, w = e.splat(t), e.splat(w)
     place = e.plus(e.at(record, HEAD), e.times(e.group(i), 3))
     cell = _Cell(e, i, packed, e.plus(record, e.half(packed, place, 2)), e.half(packed, place, 3), 3, False)
-    a, b = cell.two([s, s2] if apart else [s], [k, k2], unit)
-    p, q = quaternion(e, a), quaternion(e, b)
-    side = e.select(e.dot(p, q).compare("<", 0.0), e.splat(-1.0), e.splat(1.0))
-    mixed = [e.between(x, side * y, t) for x, y in zip(p, q)]
+    a, b = cell.two([s, s2] if apart else [s], [(k, (x, y, z)), (k2, (x2, y2, z2))])
+    (p, p_length), (q, q_length) = quaternion(e, a), quaternion(e, b)
+    # Both as long as the product of their lengths; what they are mixed to is made unit at the end.
+    u, v = (1.0 - t) * q_length, t * p_length
+    v = e.select(e.dot(p, q).compare("<", 0.0), -v, v)
+    mixed = [e.fma(u, m, v * n) for m, n in zip(p, q)]
     at = [e.row(i, 3 + c, Jp) for c in range(4)]
     start = cell.own_turns([e.load(bank, e.plus(base, x)) for x in at])
     turned = e.multiply_quaternions(start, mixed)
@@ -230,14 +254,14 @@ def emit_turns(
 
 
 def emit_morphs(
-    e: Any, i: Any, Jp: Any, packed: Any, record: Any, bank: Any, base: Any, s: Any, k: Any, s2: Any, k2: Any, unit: Any, t: Any,
-    w: Any, more: Any, stack: Any, top: Any,
+    e: Any, i: Any, Jp: Any, packed: Any, record: Any, bank: Any, base: Any, s: Any, s2: Any, k: Any, x: Any, y: Any, z: Any,
+    k2: Any, x2: Any, y2: Any, z2: Any, t: Any, w: Any, more: Any, stack: Any, top: Any,
 ) -> None:  # fmt: skip
     """16 morph weights, likewise."""
     t, w = e.splat(t), e.splat(w)
     place = e.plus(e.plus(e.at(record, HEAD), e.times(e.group(Jp), 3)), e.group(i))
     cell = _Cell(e, i, packed, e.plus(record, e.half(packed, place, 0)), e.half(packed, place, 1), 1, True)
-    (a,), (b,) = cell.two([s, s2], [k, k2], unit)
+    (a,), (b,) = cell.two([s, s2], [(k, (x, y, z)), (k2, (x2, y2, z2))])
     at = e.plus(i, e.times(Jp, 10))
     (start,) = cell.own_values([e.load(bank, e.plus(base, at))])
     here = e.plus(top, at)

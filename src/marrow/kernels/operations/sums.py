@@ -20,7 +20,7 @@ from marrow.kernels.operations.packed_lanes import (
     packed_turns_apart,
 )
 from marrow.kernels.operations.record import Operation, ReferenceWorld, Rows, row_size
-from marrow.kernels.packed_layout import LENGTH, SEGMENTS
+from marrow.kernels.packed_layout import LENGTH, SEGMENTS, shapes_at
 from marrow.math import quaternion
 
 __all__ = ["ACCUMULATE", "MERGE", "SAMPLE", "SCALE", "summed"]
@@ -105,29 +105,23 @@ def add_packed(work, clip, time, weight, more, top):
 
 def sample_record(packed, r, bank, o, f, g, t, w, more, stack, top, Jp, Mp, lanes):
     """Part `t` of the way from frame `f` to frame `g` of the record at `r`, whose base pose lies at `o` of the bank."""
-    long = packed[r + LENGTH] == 32
-    table, mask = r + packed[r + SEGMENTS], 31 if long else 15
-    a, b = r + packed[table + (f >> 5 if long else f >> 4)], r + packed[table + (g >> 5 if long else g >> 4)]
-    k, l, unit = f & mask, g & mask, 1 if long else 2
+    length, table = packed[r + LENGTH], r + packed[r + SEGMENTS]
+    first, second = f // length, g // length
+    k, l = f - first * length, g - second * length
+    x, y, z = shapes_at(k, length)
+    X, Y, Z = shapes_at(l, length)
+    a, b = r + packed[table + first], r + packed[table + second]
     if a == b:
-        packed_places.each(
-            0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
-        )
-        packed_turns.each(0, lanes, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
-        packed_places.each(
-            0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
-        )
+        packed_places.each(0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top)  # fmt: skip
+        packed_turns.each(0, lanes, 16, Jp, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top)  # fmt: skip
+        packed_places.each(0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top)  # fmt: skip
     else:
-        packed_places_apart.each(
-            0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
-        )
-        packed_turns_apart.each(
-            0, lanes, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
-        )
-        packed_places_apart.each(
-            0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top
-        )
-    packed_morphs.each(0, Mp, 16, Jp, packed, r, bank, o, a, k, b, l, unit, t, w, more, stack, top)
+        packed_places_apart.each(0, lanes, 16, Jp, 0, 0, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top)  # fmt: skip
+        packed_turns_apart.each(0, lanes, 16, Jp, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top)  # fmt: skip
+        packed_places_apart.each(0, lanes, 16, Jp, 2, 7, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top)  # fmt: skip
+    packed_morphs.each(
+        0, Mp, 16, Jp, packed, r, bank, o, a, b, k, x, y, z, l, X, Y, Z, t, w, more, stack, top
+    )
 
 
 def run_sample(work, n, top, argument, time, weight):

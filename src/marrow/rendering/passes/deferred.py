@@ -65,9 +65,20 @@ class DeferredPath:
             self._gbuffer = _GBuffer(self.device, targets, self._layout)
         self._draw_sections(encoder, targets, timer)
         self._light(encoder, targets, timer)
-        if ground or self.forward.list.blended:
+        forward = self.forward
+        layered = [d for d in forward.list.opaque if d.layered and not d.glass]
+        if ground or layered:
             step = self._begin(encoder, [targets.light_view], targets, timer, "over", load=True)
-            self.forward.draw_over(step, 1, ground)
+            recorder = Recorder(step)
+            for draw in layered:
+                recorder.draw(forward.pipeline(draw, 1, None), draw)
+            forward.draw_ground(step, 1, ground)
+            step.end()
+        if forward.glass:
+            forward.backdrop.encode(encoder, targets, timer)
+        if forward.glass or forward.list.blended:
+            step = self._begin(encoder, [targets.light_view], targets, timer, "over", load=True)
+            forward.draw_over(step, 1)
             step.end()
 
     def _begin(
@@ -100,7 +111,8 @@ class DeferredPath:
         step = self._begin(encoder, views, targets, timer, "G-buffer", load=False)
         recorder = Recorder(step)
         for draw in self.forward.list.opaque:
-            recorder.draw(self.forward.pipeline(draw, 1, None, GBUFFER), draw)
+            if not draw.layered:  # those are drawn by the forward path, over what is lit
+                recorder.draw(self.forward.pipeline(draw, 1, None, GBUFFER), draw)
         step.end()
 
     def _light(self, encoder: Any, targets: Targets, timer: Any) -> None:

@@ -18,7 +18,7 @@ __all__ = ["COMMON", "LIGHTING", "LIT", "ForwardPath", "FragmentStage"]
 
 COMMON = (CASCADE.wgsl, FRAME.wgsl, "common", "shadow", "environment")
 """Pieces of every shader that looks at shadows."""
-LIGHTING = (LAMP.wgsl, LAMP_GRID.wgsl, "ambient", "lamps", "lamp_light", "lighting")
+LIGHTING = (LAMP.wgsl, LAMP_GRID.wgsl, "ambient", "around", "lamps", "lamp_light", "lighting")
 """Pieces of every shader that lights a surface."""
 
 
@@ -31,6 +31,9 @@ class FragmentStage(NamedTuple):
 
 
 LIT = FragmentStage(("brdf", *LIGHTING, "forward"), "fragment_main", (HDR,))
+LAYERED = FragmentStage(("brdf", *LIGHTING, "layers", "no_glass"), "fragment_layered", (HDR,))
+GLASS = FragmentStage(("brdf", *LIGHTING, "layers", "glass"), "fragment_layered", (HDR,))
+"""Materials with more lobes than the G-buffer has room for, and those that are looked through."""
 COVERED = LIT._replace(entry="fragment_masked")
 """Masks with several samples a pixel."""
 
@@ -40,36 +43,63 @@ class ForwardPath:
 
     def __init__(self, frame: FrameData, draws: DrawList, pipelines: Pipelines) -> None:
         self.frame, self.list, self.pipelines = frame, draws, pipelines
+        from marrow.rendering.passes.backdrop import Backdrop  # which needs pieces of this module
+
+        self.backdrop = Backdrop(draws.device, frame, pipelines)
 
     def encode(self, encoder: Any, targets: Targets, ground: bool, timer: Any = None) -> None:
-        color: dict[str, Any] = {"load_op": "clear", "clear_value": (0, 0, 0, 0)}
+        step = self._begin(encoder, targets, timer, load=False, last=not self.glass)
+        recorder = Recorder(step)
+        for draw in self.list.opaque:
+            if not draw.glass:
+                recorder.draw(self.pipeline(draw, targets.samples, None), draw)
+        self.draw_ground(step, targets.samples, ground)
+        if self.glass:
+            step.end()
+            self.backdrop.encode(encoder, targets, timer)
+            step = self._begin(encoder, targets, timer, load=True, last=True)
+        self.draw_over(step, targets.samples)
+        step.end()
+
+    @property
+    def glass(self) -> bool:
+        """Whether something is looked through."""
+        return any(draw.glass for draw in self.list.opaque)
+
+    def _begin(self, encoder: Any, targets: Targets, timer: Any, *, load: bool, last: bool) -> Any:
+        """`last`: samples are not asked for again."""
+        color: dict[str, Any] = {"load_op": "load" if load else "clear", "clear_value": (0, 0, 0, 0)}
         if targets.many_view is None:
             color.update(view=targets.light_view, store_op="store")
         else:
-            color.update(view=targets.many_view, resolve_target=targets.light_view, store_op="discard")
+            color.update(view=targets.many_view, resolve_target=targets.light_view)
+            color.update(store_op="discard" if last else "store")
         step = encoder.begin_render_pass(
             color_attachments=[color],
             depth_stencil_attachment={
                 "view": targets.depth_view,
-                "depth_load_op": "clear",
+                "depth_load_op": "load" if load else "clear",
                 "depth_store_op": "store",
                 "depth_clear_value": 0.0,
             },
             **({} if timer is None else timer.writes("forward")),
         )
         step.set_bind_group(0, self.frame.group)
-        recorder = Recorder(step)
-        for draw in self.list.opaque:
-            recorder.draw(self.pipeline(draw, targets.samples, None), draw)
-        self.draw_over(step, targets.samples, ground)
-        step.end()
+        return step
 
-    def draw_over(self, step: Any, samples: int, ground: bool) -> None:
-        """Records what is seen through: the ground, then blended sections, far ones first."""
+    def draw_ground(self, step: Any, samples: int, ground: bool) -> None:
         if ground:
             step.set_pipeline(self.ground_pipeline(samples))
             step.draw(4)
+
+    def draw_over(self, step: Any, samples: int) -> None:
+        """Records what is seen through: glass, then blended sections, far ones first."""
+        if self.glass:
+            step.set_bind_group(3, self.backdrop.group)
         recorder = Recorder(step)
+        for draw in self.list.opaque:
+            if draw.glass:
+                recorder.draw(self.pipeline(draw, samples, None), draw)
         for draw in self.list.blended:
             # Back faces first: they are behind the front ones.
             sides = ("front", "back") if draw.material.material.double_sided else ("back",)
@@ -79,14 +109,16 @@ class ForwardPath:
     def pipeline(self, draw: Draw, samples: int, blended: str | None, stage: FragmentStage = LIT) -> Any:
         """`blended` names the side that is left out, None for opaque sections. `stage` is what fragments end in."""
         geometry, material = draw.geometry, draw.material
+        if stage is LIT and draw.layered:
+            stage = GLASS if draw.glass else LAYERED
         if stage is LIT and samples > 1 and not blended and material.material.alpha_mode == "mask":
             stage = COVERED
-        lit = stage.pieces is LIT.pieces
+        lit = stage.entry in ("fragment_main", "fragment_masked", "fragment_layered")
         lamps = lit and self.frame.lamps.count > 0
         two_sided = material.material.double_sided
         key = (
             stage.entry, samples, blended, geometry.uv_stride, geometry.color_stride, draw.has_normals,
-            draw.has_tangents, draw.mirrored, two_sided, material.constants, lamps, draw.painted,
+            draw.has_tangents, draw.mirrored, two_sided, material.constants, lamps, draw.painted, stage is GLASS,
         )  # fmt: skip
         found = self.pipelines.find(key)
         if found is not None:
@@ -99,12 +131,15 @@ class ForwardPath:
         constants = {**dict(material.constants), **has}
         if lit:
             constants |= {"LAMPS": float(lamps), "COVERAGE": float(stage is COVERED)}
+        layouts = [self.frame.layout, self.list.materials.layout, self.list.layout]
+        if stage is GLASS:
+            layouts.append(self.backdrop.layout)
         if blended:
             constants["IS_BLENDED"] = 1.0
         return self.pipelines.make(
             key,
             source(*COMMON, MATERIAL.wgsl, "vertex", "surface", "paint", *stage.pieces),
-            [self.frame.layout, self.list.materials.layout, self.list.layout],
+            layouts,
             vertex={
                 "entry_point": "vertex_main",
                 "constants": has,

@@ -70,7 +70,7 @@ class ToneMapping:
         key = ("tone mapping", format, many, shaded)
         return self.pipelines.find(key) or self.pipelines.make(
             key,
-            source(*COMMON, "screen", "sky", place_source(many), "tonemap"),
+            source(*COMMON, "screen", "tone_curve", "sky", place_source(many), "tonemap"),
             [self.frame.layout, self._layouts[many]],
             vertex={"entry_point": "screen_vertex"},
             fragment={

@@ -11,6 +11,7 @@ import numpy as np
 from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
 from marrow.model import Character, Material, Mesh, Texture
+from marrow.rendering.resources.material_layers import LAYER_SLOTS, MaterialLayers, layers_of
 from marrow.rendering.resources.textures import GpuTexture, TextureLibrary
 from marrow.rendering.resources.wgsl import Struct
 from marrow.report import Report
@@ -39,6 +40,8 @@ MATERIAL = Struct(
             "vec4f",
             2 * len(_SLOTS),
         ),  # rows that bring (u, v, 1) to each texture; w of the first: the set of UVs
+        ("layers", "vec4f", 7),  # what extensions add (material_layers.py)
+        ("layer_places", "vec4f", 2 * len(LAYER_SLOTS)),
     ],
 )
 PLAIN = Material(
@@ -57,6 +60,10 @@ class MaterialBinding:
     needs_tangents: bool = False
     constants: tuple[tuple[str, float], ...] = ()
     textures: tuple[GpuTexture, ...] = ()
+    layered: bool = False
+    """Whether it has lobes that the G-buffer has no room for."""
+    transmits: bool = False
+    """Whether what is behind it is seen through it."""
 
 
 class Materials:
@@ -66,7 +73,7 @@ class Materials:
     def __init__(self, device: Device) -> None:
         self.device, self.library = device, TextureLibrary(device)
         entries: list[dict[str, Any]] = [{"binding": 0, "visibility": 2, "buffer": {"type": "uniform"}}]
-        for i in range(len(_SLOTS)):
+        for i in range(len(_SLOTS) + len(LAYER_SLOTS)):
             entries.append({"binding": 1 + 2 * i, "visibility": 2, "texture": {}})
             entries.append({"binding": 2 + 2 * i, "visibility": 2, "sampler": {}})
         with device.guard("making the layout of materials"):
@@ -90,8 +97,11 @@ class Materials:
     def _bind(self, character: Character, material: Material, mesh: Mesh) -> MaterialBinding:
         place = f"material {material.name!r}"
         found: dict[str, tuple[Texture, GpuTexture]] = {}
-        for slot, _, color in _SLOTS:
-            texture = getattr(material, f"{slot}_texture")
+        layers = layers_of(material, lambda words: self.library.note("warning", place, words))
+        wanted = [(slot, getattr(material, f"{slot}_texture"), color) for slot, _, color in _SLOTS]
+        if layers.shown:
+            wanted += [(slot, layers.textures.get(slot), color) for slot, _, color in LAYER_SLOTS]
+        for slot, texture, color in wanted:
             if texture is None or (material.unlit and slot != "base_color"):
                 continue
             if texture.uv_set >= min(len(mesh.uvs), UV_SETS):
@@ -102,11 +112,14 @@ class Materials:
                     "warning", place, f"mesh {mesh.name!r} has {which}: its {slot} texture is not shown"
                 )
                 continue
+            if not 0 <= texture.image < len(character.images):
+                self.library.note("warning", place, f"its {slot} texture names an image that is not there")
+                continue
             shown = self.library.get(character.images[texture.image], color=color)
             if shown is not None:
                 found[slot] = (texture, shown)
         lost = set(material.textures) - set(found)
-        constants = [(override, 1.0) for slot, override, _ in _SLOTS if slot in found]
+        constants = [(override, 1.0) for slot, override, _ in (*_SLOTS, *LAYER_SLOTS) if slot in found]
         for override, holds in (
             ("IS_UNLIT", material.unlit),
             ("IS_MASKED", material.alpha_mode == "mask"),
@@ -116,20 +129,21 @@ class Materials:
                 constants.append((override, 1.0))
         entries: list[dict[str, Any]] = []
         buffer = Buffer.of(
-            self.device, self._record(material, lost, place), label="material", flags=usage("uniform")
+            self.device, self._record(material, layers, lost, place), label="material", flags=usage("uniform")
         )
         entries.append({"binding": 0, "resource": {"buffer": buffer.raw, "offset": 0, "size": buffer.size}})
-        for i, (slot, _, _) in enumerate(_SLOTS):
+        for i, (slot, _, _) in enumerate((*_SLOTS, *LAYER_SLOTS)):
             texture, shown = found.get(slot, (None, self.library.white))
             entries.append({"binding": 1 + 2 * i, "resource": shown.view})
             entries.append({"binding": 2 + 2 * i, "resource": self.library.sampler(texture)})
         with self.device.guard(f"binding {place}"):
             group = self.device.raw.create_bind_group(layout=self.layout, entries=entries)
         return MaterialBinding(
-            material, group, "normal" in found, tuple(constants), tuple(t for _, t in found.values())
-        )
+            material, group, "normal" in found or layers.anisotropic, tuple(constants),
+            tuple(t for _, t in found.values()), layers.shown, layers.transmits,
+        )  # fmt: skip
 
-    def _record(self, material: Material, lost: set[str], place: str) -> Any:
+    def _record(self, material: Material, layers: MaterialLayers, lost: set[str], place: str) -> Any:
         """The uniform. Where a texture is lost its factor alone would lie: all metal, all glowing."""
         strength = material.extensions.get("KHR_materials_emissive_strength")
         strength = strength.get("emissiveStrength", 1.0) if isinstance(strength, dict) else 1.0
@@ -150,6 +164,8 @@ class Materials:
             ),
             factors=factors,
             places=np.concatenate([_place(getattr(material, f"{s}_texture")) for s, _, _ in _SLOTS]),
+            layers=layers.numbers,
+            layer_places=np.concatenate([_place(layers.textures.get(s)) for s, _, _ in LAYER_SLOTS]),
         )
         numbers = record.reshape(1).view(np.float32)
         if not np.isfinite(numbers).all():

@@ -17,17 +17,10 @@ fn ambient_light(direction: vec3f, sharpness: f32) -> vec3f {
   return light;
 }
 
-// What a matt surface gathers.
-fn matt_light(normal: vec3f) -> vec3f {
-  if frame.environment.w > 0.5 { return environment_matt(normal); }
-  return ambient_light(normal, MATT);
-}
-
 // What a mirror of this roughness shows along a view.
 fn mirror_light(normal: vec3f, view: vec3f, roughness: f32) -> vec3f {
   let alpha = roughness * roughness;
   // A rough surface mirrors more of what is in front of it than the mirror direction says.
   let towards = normalize(mix(reflect(-view, normal), normal, alpha * roughness));
-  if frame.environment.w > 0.5 { return environment_light(towards, roughness); }
   return ambient_light(towards, 2.0 / max(alpha * alpha, 1e-3));
 }

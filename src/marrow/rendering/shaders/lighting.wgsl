@@ -8,8 +8,8 @@ fn shade(s: Surface) -> vec3f {
   let n_v = saturate(dot(s.normal, view));
   let r = reflectance(s.base, s.metallic, s.roughness, n_v);
   var light = s.emissive;
-  let matt = matt_light(s.normal);
-  light += frame.ambient.rgb * reflected_around(r, matt, mirror_light(s.normal, view, r.roughness), n_v, s.occlusion);
+  let matt = matt_around(s.normal);
+  light += frame.ambient.rgb * reflected_around(r, matt, mirror_around(s.normal, view, r.roughness), n_v, s.occlusion);
   let sun = frame.sun_direction.xyz;
   light += frame.sun_color.rgb * sun_visibility(s.position, s.normal, s.geometric) * reflected(s.normal, view, sun, r);
   if (LAMPS) { light += lamp_light(s, view, r); }

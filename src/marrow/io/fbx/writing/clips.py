@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.visibility import VISIBILITY
 from marrow.io.fbx.keyed_properties import SHOWN
+from marrow.io.fbx.writing.cameras import AttributeWriter
 from marrow.io.fbx.writing.curves import (
     CONSTANT,
     LINEAR,
@@ -28,6 +29,7 @@ from marrow.io.fbx.writing.rig import FbxRig
 from marrow.io.losses import Losses
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Curve, Pose, Track
+from marrow.model._derived import derived
 from marrow.model.clip import Path
 
 __all__ = ["ClipWriter", "effective_tracks", "moved_properties", "turning"]
@@ -45,7 +47,10 @@ _WIDE = 0.97
 
 def effective_tracks(clip: Clip) -> dict[Property, Track]:
     """The track of each property that counts: of two the later one."""
-    return {(t.path, t.target): t for t in clip.tracks}
+    found: dict[Property, Track] = derived(
+        clip, "effective tracks", lambda: {(t.path, t.target): t for t in clip.tracks}
+    )
+    return found
 
 
 def moved_properties(character: Character) -> dict[Property, None]:
@@ -113,7 +118,8 @@ class ClipWriter:
     channels: dict[int, list[int]]
     moved: dict[Property, None]
     losses: Losses
-    holder: int = 0
+    holder: int
+    attributes: AttributeWriter
     properties: dict[str, float] = field(default_factory=dict)
     error: float = 0.0
     chord: float = 0.0
@@ -239,7 +245,10 @@ class ClipWriter:
     def _curves(self, clip: Clip, layer: int) -> None:
         """Curves that move no joint: nodes that are shown and hidden, and numbers, as properties of the first node."""
         names = self.character.skeleton.names
+        placed = self._of_attributes(clip, layer)
         for curve in clip.curves:
+            if curve.name in placed:
+                continue
             joint = curve.name.removeprefix(VISIBILITY)
             if curve.name.startswith(VISIBILITY) and joint in names and self.nodes[names.index(joint)]:
                 keys = _curve_keys(curve)
@@ -249,6 +258,28 @@ class ClipWriter:
                 self._node(
                     layer, curve.name, self.holder, curve.name, (curve.name,), _curve_keys(curve), clip.start
                 )
+
+    def _of_attributes(self, clip: Clip, layer: int) -> set[str]:
+        """Writes the curves of cameras and lights; their names."""
+        groups: dict[tuple[int, str, tuple[str, ...]], dict[int, tuple[Array, Array]]] = {}
+        written: set[str] = set()
+        for curve in clip.curves:
+            found = self.attributes.animated(curve)
+            if found is not None:
+                number, prop, parts, at, times, values = found
+                groups.setdefault((number, prop, parts), {})[at] = times, values
+                written.add(curve.name)
+        for (number, prop, parts), columns in groups.items():
+            times = np.unique(np.concatenate([t for t, _ in columns.values()]))
+            given = {k: np.interp(times, t, v) for k, (t, v) in columns.items()}
+            if len(columns) == 1 and len(parts) == 1:  # as it is: two keys at one time are a step
+                ((times, values),) = columns.values()
+                times, given = rising(times.astype(np.float32)), {0: values}
+            rows = np.stack([given.get(k, np.ones(len(times))) for k in range(len(parts))], axis=1)
+            kind = np.full(rows.shape, LINEAR, np.int32)
+            keys = CurveKeys(times.astype(np.float64), rows, kind)
+            self._node(layer, prop, number, prop, parts, keys, clip.start)
+        return written
 
     def _losses(self, clip: Clip, found: dict[Property, Track]) -> None:
         place = f"clip {clip.name!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,9 +77,15 @@ def put_place(props: Properties, document: FbxDocument, matrix: Array) -> None:
 
 
 def write_joints(
-    document: FbxDocument, character: Character, rig: FbxRig, turning: Turning, names: Names
+    document: FbxDocument,
+    character: Character,
+    rig: FbxRig,
+    turning: Turning,
+    names: Names,
+    carried: Mapping[int, str],
 ) -> tuple[list[int], list[Properties | None]]:
-    """A node for every joint; their numbers (0 for one that is left out), and their properties."""
+    """A node for every joint; their numbers (0 for one that is left out), and their properties. Those of `carried` are
+    cameras and lights, whose attributes come later."""
     skeleton, scale = character.skeleton, document.space.scale
     rest = skeleton.rest
     holds: dict[int, Placed] = {one.own: one for one in rig.placed if one.own >= 0}
@@ -91,7 +98,7 @@ def write_joints(
         if rig.left_out[j]:
             continue
         name = skeleton.names[j]
-        kind = "Mesh" if j in holds else "LimbNode" if rig.bones[j] else "Null"
+        kind = "Mesh" if j in holds else "LimbNode" if rig.bones[j] else carried.get(j, "Null")
         visible = holds[j].mesh.visible if j in holds else True
         unique = names.of(name, j)
         number, _, props = write_model(document, unique, kind, visible=visible)
@@ -105,7 +112,7 @@ def write_joints(
         props.local("Lcl Scaling", rest.scale[j])
         parent = int(skeleton.parents[j])
         document.connect(number, numbers[parent] if parent >= 0 else 0)
-        if kind != "Mesh":
+        if kind in ("LimbNode", "Null"):
             _attribute(document, unique, kind, number)
         numbers[j], all_props[j] = number, props
     return numbers, all_props

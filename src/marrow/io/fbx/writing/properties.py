@@ -18,7 +18,7 @@ class Properties:
         self._list = parent.add("Properties70")
 
     def _put(self, name: str, kind: str, label: str, flags: str, *values: Any) -> None:
-        self._list.add("P", name, kind, label, flags, *values)
+        self._list.leaf(b"P", name, kind, label, flags, *values)
 
     def integer(self, name: str, value: int) -> None:
         self._put(name, "int", "Integer", "", np.int32(value))
@@ -34,6 +34,18 @@ class Properties:
             self._put(name, "Number", "", "A" + "+U" * own if animated else "U", float(value))
         else:
             self._put(name, "double", "Number", "", float(value))
+
+    def own_integer(self, name: str, value: int) -> None:
+        """A whole number of an artist's."""
+        self._put(name, "int", "Integer", "U", np.int32(value))
+
+    def own_flag(self, name: str, value: bool) -> None:
+        """Yes or no of an artist's."""
+        self._put(name, "bool", "", "U", np.int32(value))
+
+    def own_vector(self, name: str, value: Any) -> None:
+        """Three numbers of an artist's."""
+        self._put(name, "Vector3D", "Vector", "U", *map(float, value))
 
     def vector(self, name: str, value: Any) -> None:
         self._put(name, "Vector3D", "Vector", "", *map(float, value))

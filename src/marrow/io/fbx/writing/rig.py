@@ -206,6 +206,7 @@ def _leave_out(rig: FbxRig, character: Character, taken: Array) -> None:
             held[n] = True
     needed = taken | rig.moving
     needed[[s.joint for s in skeleton.sockets]] = True
+    needed[[*(c.joint for c in character.cameras), *(light.joint for light in character.lights)]] = True
     needed[list(skeleton.bones.values())] = True
     for one in rig.placed:
         if one.bound is None and one.parent >= 0:

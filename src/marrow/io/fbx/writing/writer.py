@@ -6,6 +6,7 @@ FBX has no words for is a warning each."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from marrow.errors import FormatError, ValidationError
 from marrow.io.atomic import replacing
+from marrow.io.fbx.writing.cameras import AttributeWriter, carried_kinds, write_extras
 from marrow.io.fbx.writing.clips import ClipWriter, effective_tracks, moved_properties, turning
 from marrow.io.fbx.writing.document import FbxDocument
 from marrow.io.fbx.writing.geometry import surface_of, write_geometry
@@ -82,9 +84,14 @@ def write(
 
 
 def _rate(character: Character) -> float:
-    """The frame rate that the file names: that of the first clip that has one."""
+    """The frame rate that the file names: that of the first clip that has one, or the least multiple of it that is a whole
+    number of frames, at least 24: Blender's older importer rounds rates for keys, and not for playing them."""
     rates = (clip.rate or clip.key_rate for clip in character.clips.values())
-    return next((float(r) for r in rates if r and 1 <= r <= 1000), 30.0)
+    found = next((float(r) for r in rates if r and 1 <= r <= 1000), 30.0)
+    for k in range(math.ceil(24 / found), 9) if found % 1 else (math.ceil(24 / found),):
+        if abs(found * k - round(found * k)) < 1e-4 and found * k <= 1000:
+            return float(round(found * k))
+    return found
 
 
 def _sampled(character: Character, rate: float) -> Character:
@@ -122,14 +129,29 @@ class _Writer:
         rig = plan(character, moved, self._losses)
         turns = turning(character, rig, moved)
         names = Names()
-        nodes, props = write_joints(document, character, rig, turns, names)
+        holds = {one.own for one in rig.placed}
+        free = {j: not (rig.bones[j] or rig.left_out[j] or j in holds) for j in range(len(rig.bones))}
+        carried = carried_kinds(character, free)
+        nodes, props = write_joints(document, character, rig, turns, names, carried)
+        attributes = AttributeWriter(document, character, nodes, props, carried, names, self._losses)
+        attributes.write()
+        write_extras(character, props, self._losses)
         self._numbers = [self._materials.write(m) for m in character.materials]
         levels = LevelNodes(document, character, names)
         models = [self._mesh(one, rig, nodes, levels, names) for one in rig.placed]
         write_bind_pose(document, rig, nodes, models)
         holder = next(j for j, node in enumerate(nodes) if node)
         clips = ClipWriter(
-            document, character, rig, turns, nodes, self._channels, moved, self._losses, holder=nodes[holder]
+            document,
+            character,
+            rig,
+            turns,
+            nodes,
+            self._channels,
+            moved,
+            self._losses,
+            nodes[holder],
+            attributes,
         )
         clips.write()
         first = props[holder]
@@ -202,6 +224,10 @@ class _Writer:
             "constraints": character.constraints,
             "sockets": character.skeleton.sockets,
             "the map of its humanoid bones": character.skeleton.bones,
+            "further attributes of vertices": any(m.attributes for m in character.meshes),
+            "morphs of colours and texture coordinates": any(
+                t.attributes for m in character.meshes for t in m.morph_targets
+            ),
         }
         left = [what for what, there in lost.items() if there]
         if left:

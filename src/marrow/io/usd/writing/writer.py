@@ -11,6 +11,7 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from marrow.io.losses import Losses
 from marrow.io.usd.notes import RootNotes, put, sign
 from marrow.io.usd.stage import first_line
 from marrow.io.usd.values import PrimNames, define
+from marrow.io.usd.writing.cameras import write_placed
 from marrow.io.usd.writing.clips import animated, write_clip, write_rest
 from marrow.io.usd.writing.materials import WrittenPictures, write_material
 from marrow.io.usd.writing.meshes import MeshWriter
@@ -29,7 +31,15 @@ from marrow.model import Character, _validate
 from marrow.model.constraints import constraint_to_data
 from marrow.printing import is_text
 
-__all__ = ["write"]
+__all__ = [
+    "WrittenCharacter",
+    "errors_of_usd",
+    "export",
+    "new_stage",
+    "texture_folder",
+    "write",
+    "write_character",
+]
 
 
 def write(
@@ -51,15 +61,15 @@ def write(
         raise FormatError(f"cannot be written: no folder {target.parent}", path=target)
     losses = Losses()
     package = target.suffix.lower() == ".usdz"
-    folder = "textures" if package else _folder(target, textures)
+    folder = "textures" if package else texture_folder(target, textures)
     pictures = WrittenPictures.of(character.images, folder, losses, package=package)
-    with _errors_of_usd(target):
+    with errors_of_usd(target):
         stage = _stage(character, target, rate, pictures, losses)
-        _export(stage, target, pictures, package)
+        export(stage, target, pictures, package)
     losses.warn()
 
 
-def _folder(target: Path, wanted: str | None) -> str:
+def texture_folder(target: Path, wanted: str | None) -> str:
     if wanted is None:
         return f"{target.stem}_textures"
     named = isinstance(wanted, str) and wanted not in ("", "..") and Path(wanted).name == wanted
@@ -71,7 +81,7 @@ def _folder(target: Path, wanted: str | None) -> str:
 
 
 @contextlib.contextmanager
-def _errors_of_usd(target: Path) -> Iterator[None]:
+def errors_of_usd(target: Path) -> Iterator[None]:
     from pxr import Tf
 
     try:
@@ -82,15 +92,60 @@ def _errors_of_usd(target: Path) -> Iterator[None]:
         raise FormatError(f"a name cannot be written as text: {error}", path=target) from None
 
 
-def _stage(
-    character: Character, target: Path, rate: float | None, pictures: WrittenPictures, losses: Losses
-) -> Any:
-    from pxr import Usd, UsdGeom, UsdSkel
+@dataclass(frozen=True)
+class WrittenCharacter:
+    """The prims of a character on a stage, and how its joints and morphs are called there."""
+
+    root: Any
+    skeleton: Any
+    tokens: list[str]
+    channels: Channels
+
+
+def new_stage() -> Any:
+    """An empty stage with Y up, in metres."""
+    from pxr import Usd, UsdGeom
 
     stage = Usd.Stage.CreateInMemory()
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    return stage
+
+
+def _stage(
+    character: Character, target: Path, rate: float | None, pictures: WrittenPictures, losses: Losses
+) -> Any:
+    stage = new_stage()
     sign(stage.GetRootLayer())
+    written = write_character(stage, character, target, pictures, losses)
+    names, top = PrimNames(), str(written.root.GetPath())
+    for child in written.root.GetPrim().GetAllChildren():
+        names.of(child.GetName(), top)
+    scope = f"{top}/{names.of('Animations', top)}"
+    codes = _write_clips(
+        stage,
+        scope,
+        character,
+        written.skeleton,
+        written.tokens,
+        written.channels,
+        rate,
+        names,
+        target,
+        losses,
+    )
+    first = next(iter(character.clips.values()), None)
+    write_placed(stage, top, character, first, codes, names, target, losses)
+    _report_unseen(character, losses)
+    return stage
+
+
+def write_character(
+    stage: Any, character: Character, target: Path, pictures: WrittenPictures, losses: Losses
+) -> WrittenCharacter:
+    """A SkelRoot with skeleton, meshes and materials; clips, cameras and lights are not written."""
+    from pxr import UsdGeom, UsdSkel
+
     names = PrimNames()
     root = UsdSkel.Root.Define(stage, f"/{names.of(character.name or 'Character', '')}")
     stage.SetDefaultPrim(root.GetPrim())
@@ -100,17 +155,16 @@ def _stage(
     tokens = joint_tokens(character.skeleton, binding, uses, target)
     where = f"{top}/{names.of('Skeleton', top)}"
     skeleton = write_skeleton(stage, where, character, binding, tokens, channels, target)
-    scopes = [f"{top}/{names.of(name, top)}" for name in ("Materials", "Animations")]
+    scope = f"{top}/{names.of('Materials', top)}"
     if character.materials:
-        UsdGeom.Scope.Define(stage, scopes[0])
-    titles = [(names.of(m.name or "material", scopes[0]), "Material") for m in character.materials]
-    prims = define(stage, scopes[0], titles) if titles else []
+        UsdGeom.Scope.Define(stage, scope)
+    titles = [(names.of(m.name or "material", scope), "Material") for m in character.materials]
+    prims = define(stage, scope, titles) if titles else []
     materials = [
         write_material(prim, m, pictures.files, target, losses) for prim, m in zip(prims, character.materials)
     ]
     meshes = MeshWriter(stage, top, character, binding, tokens, channels, materials, names, target, losses)
     meshes.write(skeleton)
-    _write_clips(stage, scopes[1], character, skeleton, tokens, channels, rate, names, target, losses)
     notes = RootNotes(
         character.name,
         pictures.notes,
@@ -123,8 +177,7 @@ def _stage(
     put(root.GetPrim(), notes, target)
     if character.name and root.GetPrim().GetName() != character.name:
         root.GetPrim().SetDisplayName(character.name)
-    _report_unseen(character, losses)
-    return stage
+    return WrittenCharacter(root, skeleton, tokens, channels)
 
 
 def _report_unseen(character: Character, losses: Losses) -> None:
@@ -170,7 +223,8 @@ def _write_clips(
     names: PrimNames,
     target: Path,
     losses: Losses,
-) -> None:
+) -> float:
+    """Writes the clips; how many time codes a second has."""
     from pxr import UsdGeom, UsdSkel
 
     clips = list(character.clips.values())
@@ -180,7 +234,7 @@ def _write_clips(
     stage.SetFramesPerSecond(codes_per_second)
     weights = character.skeleton.rest.morphs
     if not clips and not weights.any():
-        return
+        return codes_per_second
     UsdGeom.Scope.Define(stage, scope)
     prims, last = [], 0.0
     for clip in clips:
@@ -195,9 +249,10 @@ def _write_clips(
         first = min((float(c.tracks.times.min(initial=0)) for c in clips), default=0.0)
         stage.SetStartTimeCode(min(first, 0.0) * codes_per_second)
         stage.SetEndTimeCode(last)
+    return codes_per_second
 
 
-def _export(stage: Any, target: Path, pictures: WrittenPictures, package: bool) -> None:
+def export(stage: Any, target: Path, pictures: WrittenPictures, package: bool) -> None:
     """Writes the layer beside its place and moves it there; its textures before it."""
     try:
         with tempfile.TemporaryDirectory(prefix=".usd.", suffix=".tmp", dir=target.parent) as room:

@@ -1,0 +1,241 @@
+"""`MotionMatch` and its database: features against motion whose numbers are known, what is chosen, what is said."""
+
+import numpy as np
+import pytest
+
+import marrow as mw
+from marrow.errors import FormatError, MarrowError, ValidationError
+from marrow.graph import ClipNode, Graph, MotionMatch, RootMotion, State, StateMachine, Transition
+from marrow.math import quaternion
+
+GRAPH = Graph(RootMotion(MotionMatch("moves")))
+
+
+@pytest.fixture(scope="module")
+def moves():
+    return mw.samples.mannequin_moves()
+
+
+def matcher(moves, **options):
+    return mw.Animator(moves.character, GRAPH, databases={"moves": moves}, **options)
+
+
+def clip_on_a_circle(bones, seconds=4.0, radius=2.0, turns=0.5):
+    """A root that goes round a circle at an even pace, looking along it; a foot that hangs on it."""
+    times = np.linspace(0, seconds, 241)
+    angle = 2 * np.pi * turns * times / seconds
+    place = np.stack([radius * (1 - np.cos(angle)), 0 * angle, radius * np.sin(angle)], axis=1)
+    spin = quaternion.from_axis_angle(np.array([0.0, 1.0, 0.0]), angle)
+    return mw.Clip(
+        "round",
+        bones,
+        [mw.Track(0, "translation", times, place), mw.Track(0, "rotation", times, spin)],
+    )
+
+
+def test_features_of_a_circle():
+    bones = mw.Skeleton(
+        ("root", "foot"),
+        [-1, 0],
+        mw.Pose(np.array([[0, 0, 0], [0.2, 0.1, 0.3]]), quaternion.identity((2,)), np.ones((2, 3))),
+    )
+    hero = mw.Character(bones, clips=[clip_on_a_circle(bones)])
+    features = mw.matching.Features(positions=("foot",), velocities=("foot",))
+    db = mw.matching.build(hero, features=features)
+    pace, rate = np.pi / 4, np.pi / 4 * 2  # a half turn in 4 s; 2 m from the middle
+    frame = db.rows[30]
+    np.testing.assert_allclose(frame[:3], [0.2, 0.1, 0.3], atol=1e-4)
+    # What hangs on something that turns goes with it: v + w x r.
+    np.testing.assert_allclose(frame[3:6], [pace * 0.3, 0, rate - pace * 0.2], atol=1e-3)
+    for k, t in enumerate((1 / 3, 2 / 3, 1.0)):
+        way = [2 * (1 - np.cos(pace * t)), 2 * np.sin(pace * t)]
+        np.testing.assert_allclose(frame[6 + 2 * k : 8 + 2 * k], way, atol=1e-3)
+        np.testing.assert_allclose(
+            frame[12 + 2 * k : 14 + 2 * k], [np.sin(pace * t), np.cos(pace * t)], atol=1e-3
+        )
+
+
+def test_a_loop_goes_on_where_it_arrives(moves):
+    walk = next(c for c in moves.clips if c.name == "walk")
+    assert walk.loops and not next(c for c in moves.clips if c.name == "start_run").loops
+    ahead = moves.rows[walk.begin : walk.end, moves.path_columns][:, :6].reshape(-1, 3, 2)
+    speed = ahead[..., 1] / np.array([1 / 3, 2 / 3, 1.0])
+    np.testing.assert_allclose(speed, speed.mean(), rtol=0.02)
+
+
+def test_every_frame_finds_itself(moves):
+    own = moves.choices[::37]
+    path = moves.rows[own][:, moves.path_columns].reshape(len(own), 2, 3, 2).transpose(0, 2, 1, 3)
+    queries = moves.queries(own, path.reshape(len(own), 3, 4))
+    found, cost = moves.search(queries)
+    assert (cost == moves.cost(queries, found)).all() and (cost < 1e-9).all()
+    shares = moves.shares(queries + 1, found)
+    np.testing.assert_allclose(sum(shares.values()), moves.cost(queries + 1, found))
+
+
+def test_it_goes_where_it_is_steered(moves):
+    who = matcher(moves)
+    stick = who.matching["moves"]
+    for velocity in ((0.0, 1.3), (1.3, 0.0), (-2.2, -2.2), (0.0, 0.0)):
+        stick.steer(velocity)
+        for _ in range(150):
+            who.update(1 / 60)
+        before = who.root.translation
+        for _ in range(60):
+            who.update(1 / 60)
+        went = (who.root.translation - before)[[0, 2]]
+        size = np.linalg.norm(velocity)
+        assert np.linalg.norm(went) == pytest.approx(size, abs=0.2 * size + 0.05)
+        if size:
+            assert went @ velocity > 0.97 * np.linalg.norm(went) * size
+            assert who.root.facing[[0, 2]] @ velocity > 0.97 * size
+
+
+def test_facing_apart_from_where_it_goes(moves):
+    who = matcher(moves)
+    who.matching["moves"].steer((0.0, -0.8), facing=(0.0, 1.0))
+    for _ in range(180):
+        who.update(1 / 60)
+    assert who.root.translation[2] < -0.8 and who.root.facing[2] > 0.95
+
+
+def test_a_crowd_is_singles_and_a_snapshot_goes_back(moves):
+    rng = np.random.default_rng(0)
+    wishes = rng.normal(0, 1.5, (6, 4, 2))
+    crowd, alone = matcher(moves, count=4, threads=2), [matcher(moves) for _ in range(4)]
+    for k, who in enumerate(alone):
+        who.instances.seeds = crowd.instances.seeds[k]
+    kept = None
+    for step, wish in enumerate(wishes):
+        crowd.matching["moves"].steer(wish)
+        for k, who in enumerate(alone):
+            who.matching["moves"].steer(wish[k])
+        for _ in range(20):
+            for who in (crowd, *alone):
+                who.update(1 / 30)
+        if step == 2:
+            kept = crowd.snapshot()
+    for k, who in enumerate(alone):
+        assert (crowd.matrices[k] == who.matrices).all()
+        assert (crowd.root.translation[k] == who.root.translation).all()
+    last = crowd.matrices.copy()
+    crowd.restore(kept)
+    for wish in wishes[3:]:
+        crowd.matching["moves"].steer(wish)
+        for _ in range(20):
+            crowd.update(1 / 30)
+    assert (crowd.matrices == last).all()
+
+
+def test_instances_come_and_go_and_search_in_turns(moves):
+    crowd = matcher(moves, count=40)
+    crowd.matching["moves"].steer((0.0, 1.2))
+    for _ in range(30):
+        crowd.update(1 / 60)
+    crowd.instances.add(5)
+    crowd.instances.remove(np.arange(3))
+    crowd.update(1 / 60)
+    assert crowd.matching["moves"].frame.shape == (42,)
+    assert crowd.matching["moves"].clip.count(None) == 0
+    clocks = crowd._runtime.store.matched["moves"]["clock"]
+    assert len(np.unique(clocks.round(4))) > 20  # not all in one update
+
+
+def test_tags_and_given_trajectories(moves):
+    tagged = mw.matching.build(
+        mw.samples.mannequin(), clips=["idle", "walk", "run"], tags={"run": ["fast"], "walk": ["calm"]}
+    )
+    who = mw.Animator(tagged.character, GRAPH, databases={"moves": tagged})
+    who.matching["moves"].use_tags("calm")
+    who.matching["moves"].trajectory = np.tile([[0, 3.3, 0, 1]], (3, 1)) * [
+        [1, 1 / 3, 1, 1],
+        [1, 2 / 3, 1, 1],
+        [1, 1, 1, 1],
+    ]
+    who.update(0.1)
+    assert who.matching["moves"].clip == "walk"
+    who.matching["moves"].use_tags(unwanted="calm")
+    for _ in range(20):
+        who.update(0.02)
+    assert who.matching["moves"].clip == "run"
+    with pytest.raises(MarrowError, match="slow"):
+        who.matching["moves"].use_tags("slow")
+
+
+def test_along_a_path(moves):
+    who = matcher(moves)
+    corner = [(0, 0), (0, 4), (4, 4)]
+    for _ in range(700):
+        who.matching["moves"].follow(corner, 1.2)
+        who.update(1 / 60)
+    assert np.linalg.norm(who.root.translation[[0, 2]] - [4, 4]) < 0.5
+
+
+def test_in_a_state_of_a_machine(moves):
+    machine = StateMachine(
+        states={"stand": State(ClipNode("idle")), "go": State(MotionMatch("moves"))},
+        transitions=(Transition("stand", "go", "on", 0.2), Transition("go", "stand", "not on", 0.2)),
+        initial="stand",
+    )
+    graph = Graph(RootMotion(machine), parameters={"on": mw.graph.Parameter("bool")})
+    who = mw.Animator(moves.character, graph, databases={"moves": moves})
+    for on in (True, False, True):
+        who["on"] = on
+        who.matching["moves"].steer((0.0, 1.3))
+        before = who.root.translation[2]
+        for _ in range(120):
+            who.update(1 / 60)
+        assert (who.root.translation[2] - before > 1.0) == on
+
+
+def test_files_keep_all_of_it(moves, tmp_path):
+    small = mw.matching.build(mw.samples.mannequin(), clips=["walk", "idle"], tags={"walk": ["calm"]})
+    path = small.save(tmp_path / "small.motion")
+    back = mw.matching.load(path)
+    assert back.clips == small.clips and back.tags == ("calm",) and back.features == small.features
+    assert (back.rows == small.rows).all() and (back.scale == small.scale).all()
+    assert mw.matching.load(back.save(tmp_path / "again.motion")).clips == small.clips
+    whole = path.read_bytes()
+    for k in range(0, len(whole), len(whole) // 25):
+        (tmp_path / "cut.motion").write_bytes(whole[:k])
+        with pytest.raises(MarrowError):
+            mw.matching.load(tmp_path / "cut.motion")
+    mw.save(mw.samples.lizard(), tmp_path / "lizard.marrow")
+    with pytest.raises(FormatError, match="no motion database"):
+        mw.matching.load(tmp_path / "lizard.marrow")
+
+
+def test_what_is_wrong_is_said(moves):
+    hero = mw.samples.mannequin()
+    cases = [
+        (lambda: mw.Animator(hero, GRAPH), "databases="),
+        (lambda: mw.Animator(hero, GRAPH, databases={"moves": hero}), "MotionDatabase"),
+        (lambda: mw.Animator(hero, GRAPH, databases={"moves": moves}), "database.character"),
+        (lambda: matcher(moves, count=2).matching["moves"].steer((np.nan, 0)), "finite"),
+        (lambda: matcher(moves).matching["moves"].steer((1, 0), facing=(0, 0)), "no length"),
+        (lambda: matcher(moves).matching["other"], "other"),
+        (lambda: mw.matching.build(hero, clips=["nothing"]), "no motion"),
+        (lambda: mw.matching.build("here"), "character"),
+        (lambda: mw.matching.build(mw.Character(mw.Skeleton(("a", "b"), [-1, 0]))), "no motion"),
+        (lambda: mw.matching.Features(times=(1.0, 0.5)), "in order"),
+        (lambda: mw.matching.Features(weights=(("feet", 1.0),)), "feet"),
+    ]
+    for call, words in cases:
+        with pytest.raises(MarrowError, match=words):
+            call()
+
+
+def test_a_body_without_legs_says_so():
+    bones = mw.Skeleton(("a", "b"), [-1, 0])
+    times = np.linspace(0, 1, 31)
+    clip = mw.Clip("go", bones, [mw.Track(0, "translation", times, np.outer(times, [0, 0, 1]))])
+    hero = mw.Character(bones, clips=[clip])
+    with pytest.raises(ValidationError, match="no left leg"):
+        mw.matching.build(hero)
+    first = bones.names[0]
+    features = mw.matching.Features(positions=(first,), velocities=(first,))
+    one = mw.matching.build(hero, features=features)
+    who = mw.Animator(one.character, GRAPH, databases={"moves": one})
+    for _ in range(100):
+        who.update(0.02)  # one clip that ends: it begins again
+    assert who.root.translation[2] > 1.2
