@@ -22,6 +22,7 @@ GROUPS = {
     "threads": ("Crowds on every core", {}),
     "motion": ("Retargeting", {}),
     "ik": ("Inverse kinematics", {}),
+    "matching": ("Motion matching", {}),
     "constraints": ("Constraints and drivers", {}),
     "springs": ("Springs", {}),
     "lod": ("Levels of detail", {}),

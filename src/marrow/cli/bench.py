@@ -27,6 +27,7 @@ def bench(
         "threads",
         "motion",
         "ik",
+        "matching",
         "constraints",
         "springs",
         "lod",
@@ -49,8 +50,8 @@ def bench(
     ----------
     what
         core: skinning and poses. io: loading files. graph: animation graphs. threads: crowds on 1 to all
-        cores, in a loop and at 60 Hz. motion: retargeting. ik: inverse kinematics. constraints: those on joints.
-        springs: hair that swings.
+        cores, in a loop and at 60 Hz. motion: retargeting. ik: inverse kinematics. matching: motion matching.
+        constraints: those on joints. springs: hair that swings.
         lod: levels of detail. studio: its server. gpu: skinning on the GPU. render: pictures. torch: with
         gradients. dataset: data sets. web: the runtimes for pages and C.
     seconds

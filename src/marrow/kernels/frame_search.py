@@ -33,37 +33,54 @@ def least_lane(e, x):
     return x
 
 
-@block
-def begin_sums(e, i, sums):
-    e.store(sums, i, e.splat(0.0))
+def added(e, first, i, sums, away):
+    """Adds the squares of what `BUNDLE` dimensions of 16 things are `away` to their `sums`, and puts the least sum behind
+    them."""
+    at = e.times(i, 0)
+    total = e.splat(0.0) if first else e.load(sums, at)
+    for x in away:
+        total = e.fma(x, x, total)
+    e.store(sums, at, total)
+    e.store(sums, e.at(at, 16), least_lane(e, total))
 
 
-@block
-def box_distances(e, i, low, high, query, at, sums):
-    """Adds what `BUNDLE` dimensions of 16 boxes are away from a query to `sums`, and puts the least sum behind them."""
-    first = e.times(i, 0)
-    total = e.load(sums, first)
+def emit_boxes(first, e, i, low, high, query, at, sums):
+    """What boxes are away from a query."""
+    away = []
     for d in range(BUNDLE):
         v = e.broadcast(query, e.at(at, d))
         near, far = e.load(low, e.at(i, 16 * d)), e.load(high, e.at(i, 16 * d))
         inside = e.select(v.compare("<", near), near, v)
-        inside = e.select(far.compare("<", inside), far, inside)
-        away = v - inside
-        total = e.fma(away, away, total)
-    e.store(sums, first, total)
-    e.store(sums, e.at(first, 16), least_lane(e, total))
+        away.append(v - e.select(far.compare("<", inside), far, inside))
+    added(e, first, i, sums, away)
 
 
-@block
-def frame_distances(e, i, frames, query, at, sums):
-    """Adds what `BUNDLE` dimensions of 16 frames are away from a query to `sums`, and puts the least sum behind them."""
-    first = e.times(i, 0)
-    total = e.load(sums, first)
-    for d in range(BUNDLE):
-        away = e.load(frames, e.at(i, 16 * d)) - e.broadcast(query, e.at(at, d))
-        total = e.fma(away, away, total)
-    e.store(sums, first, total)
-    e.store(sums, e.at(first, 16), least_lane(e, total))
+def emit_frames(first, e, i, frames, query, at, sums):
+    """What frames are away from a query."""
+    away = [e.load(frames, e.at(i, 16 * d)) - e.broadcast(query, e.at(at, d)) for d in range(BUNDLE)]
+    added(e, first, i, sums, away)
+
+
+first_boxes, more_boxes = block(emit_boxes, True), block(emit_boxes, False)
+first_frames, more_frames = block(emit_frames, True), block(emit_frames, False)
+
+
+def measure_boxes(low, high, turned, at, group, dimensions, bound, sums):
+    """The squared distances of 16 boxes; left as soon as all are too far."""
+    first_boxes(group * dimensions * 16, low, high, turned, at, sums)
+    for d in range(BUNDLE, dimensions, BUNDLE):
+        if sums[16] > bound:
+            break
+        more_boxes((group * dimensions + d) * 16, low, high, turned, at + d, sums)
+
+
+def measure_frames(frames, turned, at, group, dimensions, bound, sums):
+    """The squared distances of 16 frames; left as soon as all are too far."""
+    first_frames(group * dimensions * 16, frames, turned, at, sums)
+    for d in range(BUNDLE, dimensions, BUNDLE):
+        if sums[16] > bound:
+            break
+        more_frames((group * dimensions + d) * 16, frames, turned, at + d, sums)
 
 
 def cost(rows, slot, queries, n, features):
@@ -96,6 +113,7 @@ def nearest_frames(
     distance: Out[f8[N]],
     sums: Out[f4[32]],
     away: Out[f4[ANY]],
+    order: Out[i4[ANY]],
     features: int,
     dimensions: int,
     start: int,
@@ -114,33 +132,23 @@ def nearest_frames(
     for n in range(start, stop):
         at = n * dimensions
         best, number, bound = np.inf, -1, np.inf
+        least, node = np.inf, 0
         for g in range(groups):
-            begin_sums(0, sums)
-            for d in range(0, dimensions, BUNDLE):
-                box_distances((g * dimensions + d) * 16, node_low, node_high, turned, at + d, sums)
-            for k in range(16):
-                away[16 * g + k] = sums[k]
-        for k in range(nodes, 16 * groups):
-            away[k] = np.inf
-        while True:
-            # The nearest node that was not opened yet.
-            least, node = np.inf, -1
-            for k in range(nodes):
+            measure_boxes(node_low, node_high, turned, at, g, dimensions, np.inf, sums)
+            for k in range(16 * g, min(16 * g + 16, nodes)):
+                away[k] = sums[k - 16 * g]
                 if away[k] < least:
                     least, node = away[k], k
-            if node < 0 or least > bound:
-                break
-            away[node] = np.inf
-            begin_sums(0, sums)
-            for d in range(0, dimensions, BUNDLE):
-                box_distances((node * dimensions + d) * 16, leaf_low, leaf_high, turned, at + d, sums)
-                if sums[16] > bound:
-                    break
-            if sums[16] > bound:
-                continue
-            # Leaves of the node, the nearest first; their distances wait behind those of the nodes.
-            for k in range(16):
-                away[16 * groups + k] = sums[k]
+        # The nearest node first; of what is left, those that are near enough, in order.
+        waiting, turn = 0, -1
+        while True:
+            for k in range(16 * groups, 16 * groups + 16):
+                away[k] = np.inf
+            measure_boxes(leaf_low, leaf_high, turned, at, node, dimensions, bound, sums)
+            if sums[16] <= bound:
+                for k in range(16):
+                    away[16 * groups + k] = sums[k]
+            # Its leaves, the nearest first.
             while True:
                 least, leaf = np.inf, -1
                 for k in range(16):
@@ -153,11 +161,7 @@ def nearest_frames(
                 if (leaf_tags[leaf] & wanted[n]) != wanted[n]:
                     continue
                 for group in range(leaf * per, (leaf + 1) * per):
-                    begin_sums(0, sums)
-                    for d in range(0, dimensions, BUNDLE):
-                        frame_distances((group * dimensions + d) * 16, frames, turned, at + d, sums)
-                        if sums[16] > bound:
-                            break
+                    measure_frames(frames, turned, at, group, dimensions, bound, sums)
                     if sums[16] > bound:
                         continue
                     for k in range(16):
@@ -173,4 +177,20 @@ def nearest_frames(
                             best, number = total, numbers[slot]
                             reach = math.sqrt(best) + room[n]
                             bound = reach * reach * 1.00001
+            if turn < 0:
+                away[node] = np.inf
+                for k in range(nodes):
+                    if away[k] <= bound and away[k] < np.inf:
+                        j = waiting
+                        while j > 0 and away[order[max(j - 1, 0)]] > away[k]:
+                            order[j] = order[j - 1]
+                            j -= 1
+                        order[j] = k
+                        waiting += 1
+            turn += 1
+            if turn >= waiting:
+                break
+            node = order[turn]
+            if away[node] > bound:
+                break
         found[n], distance[n] = number, best

@@ -66,7 +66,9 @@ def build(
             'mw.matching.build("mocap/", character=hero)'
         )
     found = [
-        clip for clip in _clips(motion, character, progress) if clips is None or _matches(clip.name, clips)
+        clip
+        for clip in _clips(motion, character, rate, progress)
+        if clips is None or _matches(clip.name, clips)
     ]
     if mirror is None:
         mirror = not own
@@ -121,7 +123,9 @@ def _tags_of(name: str, tags: Tags | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _clips(motion: Any, character: Character, progress: Callable[[str], None] | None) -> list[Clip]:
+def _clips(
+    motion: Any, character: Character, rate: float, progress: Callable[[str], None] | None
+) -> list[Clip]:
     """Every clip, on the character."""
     if isinstance(motion, Character):
         sources: list[tuple[Character | None, Clip]] = [(motion, clip) for clip in motion.clips.values()]
@@ -135,7 +139,7 @@ def _clips(motion: Any, character: Character, progress: Callable[[str], None] | 
                 if progress is not None:
                     progress(file.name)
                 try:
-                    loaded = load(file)
+                    loaded = load(file, cache=False)  # a folder of recordings would push all else out
                 except MarrowError as error:
                     warn(f"matching: {file.name} is left out: {error}")
                     continue
@@ -159,7 +163,7 @@ def _clips(motion: Any, character: Character, progress: Callable[[str], None] | 
             key = id(source if source is not None else clip)
             if key not in tools:
                 tools[key] = Retargeter(source or clip.skeleton, character, clip=clip)
-            out.append(tools[key].retarget(clip))
+            out.append(tools[key].retarget(clip, rate=rate))
         except MarrowError as error:
             warn(f"matching: clip {clip.name!r} is left out: {error}")
     return out

@@ -78,6 +78,7 @@ class FrameIndex:
         room = -(-nodes // 16) * 16 + 16
         workers = thread_count(None)
         sums, away = np.zeros((workers, 32), np.float32), np.zeros((workers, room), np.float32)
+        waiting = np.zeros((workers, room), np.int32)
         frame = nearest_frames.frame(
             frames=_lanes(space),
             leaf_low=_lanes(low),
@@ -90,11 +91,12 @@ class FrameIndex:
             tags=marks,
             sums=sums[0],
             away=away[0],
+            order=waiting[0],
             features=self.features.shape[1],
             dimensions=width,
         )
         job = Job(frame, "start", "stop")
-        job.own({"sums": list(sums[1:]), "away": list(away[1:])})
+        job.own({"sums": list(sums[1:]), "away": list(away[1:]), "order": list(waiting[1:])})
         return job
 
     def __len__(self) -> int:
@@ -173,7 +175,7 @@ def _kd_order(points: Array, size: int) -> Array:
             continue
         cut = pieces // 2 * size
         here = points[part]
-        axis = int(np.argmax(here.max(axis=0) - here.min(axis=0)))
+        axis = int(np.argmax(here.var(axis=0)))
         split = np.argpartition(here[:, axis], cut - 1)
         left += [part[split[cut:]], part[split[:cut]]]  # the first half is taken first
     return np.concatenate(done)
