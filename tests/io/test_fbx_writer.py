@@ -237,3 +237,11 @@ def test_a_rate_samples_the_clips(tmp_path):
                 back.skeleton.to_model(back.clips[name].sample(t)),
             )
             np.testing.assert_allclose(theirs[: len(ours)], ours, atol=1e-4)
+
+
+@pytest.mark.parametrize(("keys", "file"), [(37.5, 75), (30.0, 30), (1.0, 24), (12.5, 25), (29.97, 29.97)])
+def test_the_file_names_a_rate_that_no_program_rounds_where_there_is_one(keys, file, tmp_path) -> None:
+    bones = mw.Skeleton(("root",), [-1])
+    move = mw.Track(0, "translation", [0, 1], [[0, 0, 0], [0, 1, 0]])
+    mw.save(mw.Character(bones, clips=[mw.Clip("move", bones, [move], rate=keys)]), tmp_path / "x.fbx")
+    assert mw.load(tmp_path / "x.fbx", cache=False).clips["move"].rate == pytest.approx(file)

@@ -114,6 +114,13 @@ def test_glass_takes_away_what_its_volume_swallows(renderer):
     assert found == pytest.approx(shown(0.5 * np.array([0.9, 0.5, 0.7]) ** 2), abs=0.02)
 
 
+def test_glass_before_nothing_is_nothing(renderer):
+    """On a transparent background glass is as transparent as it is, but for what it mirrors."""
+    glass = {K + "transmission": {"transmissionFactor": 1.0}}
+    pane = mw.Material(base_color=(1, 1, 1, 1), metallic=0.0, roughness=0.0, extensions=glass)
+    assert seen(renderer, plate(1.5, 1.5, pane))[32, 32, 3] < 0.1
+
+
 def test_textures_of_layers_are_looked_up(renderer):
     """The left half has a coat, the right half none."""
     pixels = np.zeros((2, 2, 3), np.uint8)

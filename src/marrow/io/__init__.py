@@ -58,7 +58,8 @@ def load(
     cache: bool = True,
 ) -> Character:
     """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`, SMPL bodies
-    (`.npz`), robots (`.urdf`, MJCF's `.xml`); or a sample by its name (`"mannequin"`), where there is no file of that name.
+    (`.npz`), robots (`.urdf`, MJCF's `.xml`), models without joints (`.obj`, `.ply`); or a sample by its name
+    (`"mannequin"`), where there is no file of that name.
     Motion alone becomes a skeleton with clips: AMASS, HumanML3D, Kimodo, key points in 3D (`.npy`, `.npz`, `.json`, `.csv`,
     `.trc`, `.c3d`).
 
@@ -87,7 +88,7 @@ def load(
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    given = variants if isinstance(variants, str) else tuple(variants)
+    given: Any = (variants,) if isinstance(variants, str) else variants
     options = LoadOptions(scale, influences, rate, allow_outside, motion, up, scene, subdivide, given)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
     _validate.one_of("load", "calibration", calibration, ("drop", "keep"))

@@ -110,6 +110,15 @@ def _is_mjcf(head: bytes, data: bytes | memoryview) -> bool:
     return _root_element(data) == b"mujoco"
 
 
+def _is_obj(head: bytes, data: bytes | memoryview) -> bool:
+    text = head.removeprefix(b"\xef\xbb\xbf")
+    return re.match(rb"(?:\s|#[^\n]*\n)*(?:mtllib|usemtl|o|g|v|vt|vn)[ \t]+[^\n]*\n", text) is not None
+
+
+def _is_ply(head: bytes, data: bytes | memoryview) -> bool:
+    return re.match(rb"ply[ \t]*[\r\n]", head) is not None
+
+
 def _is_never(head: bytes, data: bytes | memoryview) -> bool:
     """For formats that are only written: they hold no character."""
     return False
@@ -127,8 +136,8 @@ FORMATS = (
     Format("FBX", (".fbx",), "marrow.io.fbx", (".fbx",), _is_fbx),
     Format("BVH", (".bvh",), "marrow.io.bvh", (".bvh",), _is_bvh),
     Format("SMPL", (), "marrow.io.smpl", (), _is_smpl),
-    Format("OBJ", (), "marrow.io.surfaces", (".obj",), _is_never),
-    Format("PLY", (), "marrow.io.surfaces", (".ply",), _is_never),
+    Format("OBJ", (".obj",), "marrow.io.surfaces", (".obj",), _is_obj),
+    Format("PLY", (".ply",), "marrow.io.surfaces", (".ply",), _is_ply),
     Format("URDF", (".urdf",), "marrow.io.robots.urdf", (), _is_urdf),
     Format("MJCF", (".xml", ".mjcf"), "marrow.io.robots.mjcf", (".xml", ".mjcf"), _is_mjcf),
     Format("joint angles", (), "marrow.io.robots.joint_angles", (".csv", ".npz"), _is_never),
@@ -148,7 +157,7 @@ FORMATS = (
     ),
 )
 FOUND_IN_FOLDERS = frozenset(s for form in FORMATS for s in form.suffixes) - {
-    ".npy", ".npz", ".json", ".csv", ".xml", ".mjcf", ".urdf",
+    ".npy", ".npz", ".json", ".csv", ".xml", ".mjcf", ".urdf", ".obj", ".ply",
 }  # fmt: skip
 """Suffixes of files that hold characters or motion. Others may hold anything: such a file is named, not found."""
 

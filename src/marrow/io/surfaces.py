@@ -1,4 +1,4 @@
-"""OBJ and PLY: the surface of a character in one moment, or one file for each frame of a clip.
+"""OBJ and PLY out: the surface of a character in one moment, or one file for each frame of a clip (`models` reads them).
 
 Both formats hold triangles and know no joints. Positions are the skinned ones, in metres, Y up.
 """
@@ -16,17 +16,33 @@ from numpy.typing import NDArray
 
 from marrow.animation.additive import sample_shown
 from marrow.animation.visibility import visible_meshes
-from marrow.errors import ResourceLimitError, ValidationError
+from marrow.errors import FormatError, ResourceLimitError, ValidationError
 from marrow.io.atomic import replacing
+from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, Mesh, Pose, _validate
 
-__all__ = ["write"]
+__all__ = ["read", "write"]
 
 Array = NDArray[Any]
 MAX_FRAMES = 100_000
 # Vertices and triangles of one file, over all nodes that show a mesh. Text takes a hundred bytes for each.
 MAX_OBJ, MAX_PLY = 5_000_000, 20_000_000
 _LINES, _VERTICES = 4096, 1 << 20
+
+
+def read(source: Source, options: LoadOptions) -> Character:
+    """The model in an OBJ or PLY file, as a character of one joint."""
+    from marrow.io.models import obj, ply
+
+    is_ply = bytes(source.data[:3]) == b"ply"
+    try:
+        return (ply if is_ply else obj).read(source, options)
+    except FormatError as error:
+        if error.path is not None:
+            raise
+        raise type(error)(error.message, path=source.path, place=error.place, remedy=error.remedy) from None
+    except (ValidationError, OverflowError) as error:
+        raise FormatError(f"does not fit together: {error}", path=source.path) from None
 
 
 def write(

@@ -20,6 +20,7 @@ from marrow.rendering.passes.ambient_occlusion import ContactShading
 from marrow.rendering.passes.antialias import EdgeSmoothing
 from marrow.rendering.passes.deferred import DeferredPath
 from marrow.rendering.passes.forward import ForwardPath
+from marrow.rendering.passes.glow import Glow
 from marrow.rendering.passes.outputs import OutputPass, check_outputs
 from marrow.rendering.passes.overlay import Depth
 from marrow.rendering.passes.shadows import ShadowMap
@@ -53,7 +54,8 @@ class Renderer:
 
     - `render_path`: "forward", or "deferred" for hundreds of lamps. Both look alike.
     - `samples` a pixel (1 or 4) smooth edges; with one, as the deferred path has, the finished picture is smoothed.
-    - `contact`: whether what is close together shades each other.
+    - `contact`: whether what is close together shades each other. `glow`: whether light is seen around what sends out more
+      than a screen can show.
     - `pixels`: how far off the worst point of a level of detail may look. Where that takes more than so many `triangles`
       (500,000 in software, any number on a GPU), all of a crowd become coarser alike.
     - `shadow_size`: texels of the map of shadows, on each side.
@@ -70,6 +72,7 @@ class Renderer:
         triangles: float | None = None,
         shadow_size: int | None = None,
         contact: bool = True,
+        glow: bool = True,
     ) -> None:
         who = "Renderer"
         load_wgpu("render", "drawing pictures")
@@ -89,6 +92,7 @@ class Renderer:
         picture_size(self.device, (shadow_size, shadow_size))
         self.render_path, self.samples = render_path, 1 if render_path == "deferred" else samples
         self.contact = _validate.flag(who, "contact", contact)
+        self.glow = _validate.flag(who, "glow", glow)
         if triangles is None:
             triangles = SOFTWARE_TRIANGLES if software else math.inf
         self.detail = Detail(
@@ -108,6 +112,7 @@ class Renderer:
             self.forward = ForwardPath(self.frame, self.list, self.pipelines)
             self.deferred = DeferredPath(self.device, self.forward)
             self.contact_shading = ContactShading(self.device, self.frame, self.pipelines)
+            self.glow_pass = Glow(self.device, self.frame, self.pipelines)
             self.smoothing = EdgeSmoothing(self.device, self.pipelines)
             self.tone_mapping = ToneMapping(self.device, self.frame, self.pipelines)
             self.views = ViewPass(self.device)
@@ -202,11 +207,17 @@ class Renderer:
         if self.contact and lit:
             contact = self.contact_shading.encode(encoder, self.targets, timer)
         shaded = contact is not self.contact_shading.none
+        glow = self.glow_pass.none
+        glows = self.glow and any(d.material.glows and not d.painted for d in draws)
+        if glows:
+            glow = self.glow_pass.encode(encoder, self.targets, timer)
         if self.samples > 1:
-            self.tone_mapping.encode(encoder, self.targets, contact, shaded, target, format, timer)
+            self.tone_mapping.encode(
+                encoder, self.targets, contact, shaded, glow, glows, target, format, timer
+            )
             return
         rough = self.smoothing.source(self._size)
-        self.tone_mapping.encode(encoder, self.targets, contact, shaded, rough, PICTURE, timer)
+        self.tone_mapping.encode(encoder, self.targets, contact, shaded, glow, glows, rough, PICTURE, timer)
         self.smoothing.encode(encoder, target, format, timer)
 
     def _arrange(
@@ -223,7 +234,7 @@ class Renderer:
         self.frame.origin = origin = camera.eye
         planes = view_planes(camera)
         casters = self.shadows.fit(scene, camera, there, origin)
-        texels = [f.texel for f in self.shadows.fits]
+        texels = [f.texel for f in self.shadows.views]
         self.shadows.slack = [0.0] * len(texels)
         seen = [m.boxes.touching(planes) for m in there]
         chosen = self.detail.levels(there, seen, camera, finest=finest)
@@ -241,6 +252,6 @@ class Renderer:
             everything.append(ghost)
             levels.append(np.zeros(ghost.count, np.int64))
             shadow_levels.append(np.full(ghost.count, -1))
-            casters.append([np.zeros(ghost.count, bool) for _ in self.shadows.fits])
+            casters.append([np.zeros(ghost.count, bool) for _ in self.shadows.views])
         self.list.build(everything, levels, shadow_levels, casters, origin, -camera.view[2, :3], timer)
         self.frame.put(scene, camera, there, self._size, self.samples)

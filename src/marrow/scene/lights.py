@@ -66,12 +66,13 @@ class DirectionalLight(Replaceable):
 @dataclass(frozen=True)
 class PointLight(Replaceable):
     """A light that shines all around from `position`: `intensity` in candela, nothing beyond `range` metres (None: as far
-    as it counts)."""
+    as it counts). `shadows`: whether it casts any."""
 
     position: Vector
     color: Vector = (1.0, 1.0, 1.0)
     intensity: float = 1.0
     range: float | None = None
+    shadows: bool = False
 
     def __post_init__(self) -> None:
         _check_lamp(self, "PointLight")
@@ -80,7 +81,7 @@ class PointLight(Replaceable):
 @dataclass(frozen=True)
 class SpotLight(Replaceable):
     """A light that shines along `direction` from `position`, in full inside `inner` and fading to `outer` radians from its
-    axis."""
+    axis. `shadows`: whether it casts any."""
 
     position: Vector
     direction: Vector
@@ -89,6 +90,7 @@ class SpotLight(Replaceable):
     range: float | None = None
     inner: float = 0.0
     outer: float = math.pi / 4
+    shadows: bool = False
 
     def __post_init__(self) -> None:
         who = "SpotLight"
@@ -115,6 +117,7 @@ def _check_lamp(light: PointLight | SpotLight, who: str) -> None:
         color=vector(who, "color", light.color, low=0),
         intensity=_validate.number(who, "intensity", light.intensity, low=0),
         range=None if reach is None else _validate.number(who, "range", reach, low=0, above=True),
+        shadows=_validate.flag(who, "shadows", light.shadows),
     )
 
 

@@ -128,7 +128,7 @@ export interface MeshTraits {
 export function buildMaterial(info: MaterialInfo | null, library: TextureLibrary, traits: MeshTraits): Material {
   if (!info) {
     return new MeshStandardMaterial({
-      color: 0xb9bfc9, metalness: 0, roughness: 0.65, vertexColors: traits.colors, flatShading: !traits.normals,
+      color: traits.colors ? 0xffffff : 0xb9bfc9, metalness: 0, roughness: 0.65, vertexColors: traits.colors, flatShading: !traits.normals,
       side: DoubleSide,
     });
   }

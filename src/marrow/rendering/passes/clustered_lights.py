@@ -8,7 +8,7 @@ same order.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
+from marrow.rendering.passes.lamp_shadows import lamp_reach
 from marrow.rendering.resources.wgsl import Struct, source
 from marrow.scene.camera import Camera
 from marrow.scene.lights import DirectionalLight, Light, SpotLight
@@ -25,8 +26,6 @@ __all__ = ["LAMP", "LAMP_BINDINGS", "LAMP_GRID", "Lamps"]
 CELL_PIXELS = 64
 SLICES = 32
 _MOST_CELLS = 32
-# Lamps without a range end where they give this much: less than a step of eight bits.
-_LEAST = 1e-3
 LAMP = Struct(
     "Lamp",
     [
@@ -37,6 +36,7 @@ LAMP = Struct(
             "vec4f",
             0,
         ),  # the way it shines; w: cosine of the angle where it ends, below -1 for all around
+        ("shadow", "vec4f", 0),  # first view, how many (0: casts none), a texel of the map, that a metre away
     ],
 )
 LAMP_GRID = Struct(
@@ -92,8 +92,17 @@ class Lamps:
             for at, raw in zip(LAMP_BINDINGS, raws)
         ]
 
-    def update(self, lights: Sequence[Light], camera: Camera, origin: Any, width: int, height: int) -> int:
-        """Takes the lights of a picture, without its sun. `origin` is where places are relative to."""
+    def update(
+        self,
+        lights: Sequence[Light],
+        camera: Camera,
+        origin: Any,
+        width: int,
+        height: int,
+        shadows: Mapping[Light, tuple[float, float, float, float]] | None = None,
+    ) -> int:
+        """Takes the lights of a picture, without its sun. `origin` is where places are relative to; `shadows` says where
+        the views of those are that cast some."""
         key = tuple(lights)
         if self._packed is None or self._packed[0] != key:
             self._packed = (key, *_pack(key))
@@ -102,6 +111,7 @@ class Lamps:
         if not self.count:
             return 0
         packed["position"][:, :3] = places - origin
+        packed["shadow"] = [(shadows or {}).get(l, (0.0, 0.0, 0.0, 0.0)) for l in _shining(key)]
         grid = _grid(packed, camera, origin, width, height)
         self._lamps.reserve(packed.nbytes)
         self._cells.reserve(4 * _invocations(grid))
@@ -128,9 +138,13 @@ def _invocations(grid: Any) -> int:
     return int(np.prod(grid["cells"], dtype=np.int64))
 
 
+def _shining(lights: Sequence[Light]) -> list[Light]:
+    return [l for l in lights if l.intensity * max(l.color) > 0]
+
+
 def _pack(lights: Sequence[Light]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Places of the lamps in the world `(L, 3)` float64, and their records without them."""
-    lamps = [l for l in lights if l.intensity * max(l.color) > 0]
+    lamps = _shining(lights)
     packed = np.zeros(len(lamps), LAMP.dtype)
     places = np.zeros((len(lamps), 3))
     for place, row, lamp in zip(places, packed, lamps):
@@ -139,7 +153,7 @@ def _pack(lights: Sequence[Light]) -> tuple[NDArray[Any], NDArray[Any]]:
             row["direction"] = (*lamp.direction, -3)
             continue
         place[:] = lamp.position
-        reach = lamp.range or math.sqrt(max(lamp.color) * lamp.intensity / _LEAST)
+        reach = lamp_reach(lamp)
         row["position"][3] = reach
         if isinstance(lamp, SpotLight):
             row["direction"] = (*lamp.direction, math.cos(lamp.outer))

@@ -18,7 +18,7 @@ __all__ = ["COMMON", "LIGHTING", "LIT", "ForwardPath", "FragmentStage"]
 
 COMMON = (CASCADE.wgsl, FRAME.wgsl, "common", "shadow", "environment")
 """Pieces of every shader that looks at shadows."""
-LIGHTING = (LAMP.wgsl, LAMP_GRID.wgsl, "ambient", "around", "lamps", "lamp_light", "lighting")
+LIGHTING = (LAMP.wgsl, LAMP_GRID.wgsl, "ambient", "around", "lamps", "lamp_shadow", "lamp_light", "lighting")
 """Pieces of every shader that lights a surface."""
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.gpu.device import Device
 from marrow.rendering.drawlist import Draw, DrawList
+from marrow.rendering.passes.lamp_shadows import LampView, lamp_views
 from marrow.rendering.passes.shadow_cascades import CascadeFit, fit_cascades
 from marrow.rendering.recorder import Recorder
 from marrow.rendering.resources.materials import MATERIAL, Materials
@@ -20,6 +21,7 @@ from marrow.rendering.resources.wgsl import source
 from marrow.scene.actor_state import ActorState
 from marrow.scene.bounding_boxes import BoundingBoxes
 from marrow.scene.camera import Camera
+from marrow.scene.lights import Light
 from marrow.scene.scene import Scene
 
 __all__ = ["ShadowMap"]
@@ -40,6 +42,7 @@ class ShadowMap:
         self.resolution, self.most, self.version = resolution, min(most, CASCADES), 0
         self.taps = 12 if device.adapter.is_software else 24
         self.fits: list[CascadeFit] = []
+        self.lamps: list[LampView] = []
         self.slack = [0.0] * CASCADES
         raw = device.raw
         self.sampler = raw.create_sampler(mag_filter="linear", min_filter="linear", compare="less-equal")
@@ -98,6 +101,7 @@ class ShadowMap:
             camera,
             sun,
             scene.ground,
+            tuple(scene.lights),
             self.resolution,
             self.most,
             tuple(origin.tolist()),
@@ -105,7 +109,7 @@ class ShadowMap:
         )
         if self._fitted is not None and _same(key, self._fitted):
             return [list(cast) for cast in self._casters]
-        self.fits, self._fitted = [], None
+        self.fits, self.lamps, self._fitted = [], [], None
         if sun is not None and sun.shadows and sun.intensity > 0 and there:
             self.fits = fit_cascades(
                 np.array(sun.direction),
@@ -120,15 +124,39 @@ class ShadowMap:
                 origin=origin,
                 softness=sun.softness,
             )
-        if self.fits and (self._size[0] != self.resolution or self._size[1] < len(self.fits)):
-            self._resize(self.resolution, len(self.fits))
+        if there and any(light is not sun and getattr(light, "shadows", False) for light in scene.lights):
+            boxes, casts = BoundingBoxes.joined([m.boxes for m in there]), [m.actor.shadows for m in there]
+            self.lamps = lamp_views(
+                [light for light in scene.lights if light is not sun],
+                boxes,
+                None if all(casts) else np.repeat(casts, [m.count for m in there]),
+                origin,
+                self.resolution,
+            )
+        if self.views and (self._size[0] != self.resolution or self._size[1] < len(self.views)):
+            self._resize(self.resolution, len(self.views))
         at = np.cumsum([0, *(m.count for m in there)])
-        self._casters = [[f.casters[a:b] for f in self.fits] for a, b in itertools.pairwise(at)]
+        self._casters = [[f.casters[a:b] for f in self.views] for a, b in itertools.pairwise(at)]
         self._fitted = key
         return [list(cast) for cast in self._casters]
 
+    @property
+    def views(self) -> list[CascadeFit | LampView]:
+        """All that is drawn into the map: layers of the sun, then those of lamps."""
+        return [*self.fits, *self.lamps]
+
+    def lamp_rows(self) -> dict[Light, tuple[float, float, float, float]]:
+        """Of each lamp that casts shadows: its first view, how many it has, a texel of the map, and that a metre away."""
+        out: dict[Light, tuple[float, float, float, float]] = {}
+        for i, view in enumerate(self.lamps):
+            first, count, *_ = out.get(view.light, (float(i), 0.0))
+            out[view.light] = (first, count + 1, 1 / self.resolution, 2 * view.slope / self.resolution)
+        return out
+
     def put(self, record: Any) -> None:
         """Writes the cascades into the frame's uniform."""
+        for i, view in enumerate(self.lamps):
+            record["lamp_views"][i] = view.matrix.T
         for i, fit in enumerate(self.fits):
             CASCADE.put(
                 record["cascades"][i],
@@ -137,13 +165,13 @@ class ShadowMap:
             )
 
     def encode(self, encoder: Any, draws: DrawList, uniform: Any, timer: Any = None) -> None:
-        """Draws the casters of every cascade."""
+        """Draws the casters of every cascade and of every lamp's view."""
         if self._group is None:
             self._group = self.device.raw.create_bind_group(
                 layout=self._layout,
                 entries=[{"binding": 0, "resource": {"buffer": uniform, "offset": 0, "size": uniform.size}}],
             )
-        for i in range(len(self.fits)):
+        for i in range(len(self.views)):
             step = encoder.begin_render_pass(
                 color_attachments=[],
                 depth_stencil_attachment={
@@ -161,7 +189,7 @@ class ShadowMap:
                 pipeline = self._pipeline(draw, draws.materials, draws.layout, masked)
                 recorder.draw(pipeline, draw, attributes=masked)
             step.end()
-            for k in (0, 1):
+            for k in (0, 1) if i < len(self.fits) else ():
                 self._sum_up(encoder, k, *self._sums[2 * i + k], timer)
 
     def _sum_up(self, encoder: Any, which: int, target: Any, group: Any, timer: Any) -> None:

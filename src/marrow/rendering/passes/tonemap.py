@@ -31,6 +31,7 @@ class ToneMapping:
                     },
                     {"binding": 1, "visibility": 2, "texture": {"sample_type": "unfilterable-float"}},
                     {"binding": 2, "visibility": 2, "texture": {"sample_type": "unfilterable-float"}},
+                    {"binding": 3, "visibility": 2, "texture": {}},
                 ],
             )
             for many in (False, True)
@@ -43,31 +44,33 @@ class ToneMapping:
         targets: Targets,
         contact: Any,
         shaded: bool,
+        glow: Any,
+        glows: bool,
         target: Any,
         format: str,
         timer: Any = None,
     ) -> None:
-        """`shaded`: whether `contact` holds anything."""
+        """`shaded` and `glows`: whether `contact` and `glow` hold anything."""
         many = targets.samples > 1
-        if self._group is None or self._group[0] is not targets or self._group[2] is not contact:
-            resources = (targets.depth_view, targets.light_view, contact)
+        if self._group is None or self._group[0] is not targets or self._group[2] != (contact, glow):
+            resources = (targets.depth_view, targets.light_view, contact, glow)
             entries = [{"binding": i, "resource": r} for i, r in enumerate(resources)]
             made = self.device.raw.create_bind_group(layout=self._layouts[many], entries=entries)
-            self._group = targets, made, contact
+            self._group = targets, made, (contact, glow)
         step = encoder.begin_render_pass(
             color_attachments=[
                 {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (0, 0, 0, 0)}
             ],
             **({} if timer is None else timer.writes("tone mapping")),
         )
-        step.set_pipeline(self._pipeline(format, many, shaded))
+        step.set_pipeline(self._pipeline(format, many, shaded, glows))
         step.set_bind_group(0, self.frame.group)
         step.set_bind_group(1, self._group[1])
         step.draw(3)
         step.end()
 
-    def _pipeline(self, format: str, many: bool, shaded: bool) -> Any:
-        key = ("tone mapping", format, many, shaded)
+    def _pipeline(self, format: str, many: bool, shaded: bool, glows: bool) -> Any:
+        key = ("tone mapping", format, many, shaded, glows)
         return self.pipelines.find(key) or self.pipelines.make(
             key,
             source(*COMMON, "screen", "tone_curve", "sky", place_source(many), "tonemap"),
@@ -75,7 +78,11 @@ class ToneMapping:
             vertex={"entry_point": "screen_vertex"},
             fragment={
                 "entry_point": "tonemap",
-                "constants": {"ENCODE": float(not format.endswith("srgb")), "CONTACT": float(shaded)},
+                "constants": {
+                    "ENCODE": float(not format.endswith("srgb")),
+                    "CONTACT": float(shaded),
+                    "GLOW": float(glows),
+                },
                 "targets": [{"format": format}],
             },
             primitive={"topology": "triangle-list"},

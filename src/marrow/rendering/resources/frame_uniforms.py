@@ -148,7 +148,13 @@ class FrameData:
         self.box = _on_screen(whole, low - origin - around_all, high - origin + around_all)
         self.shadows.put(self.record)
         self.device.write(self.uniform.raw, self.record)
-        self.lamps.update([light for light in scene.lights if light is not sun], camera, origin, *size)
+        self.lamps.update(
+            [light for light in scene.lights if light is not sun],
+            camera,
+            origin,
+            *size,
+            self.shadows.lamp_rows(),
+        )
 
 
 def _fallen(scene: Scene, height: float) -> float:

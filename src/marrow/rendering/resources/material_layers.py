@@ -19,6 +19,7 @@ LAYER_SLOTS = (
     ("sheen_color", "HAS_SHEEN_TEXTURE", True),
     ("specular_color", "HAS_SPECULAR_TEXTURE", True),
     ("transmission", "HAS_TRANSMISSION_TEXTURE", False),
+    ("anisotropy", "HAS_ANISOTROPY_TEXTURE", False),
 )
 """Textures of layers: the slot, the override of layers.wgsl, whether its numbers are sRGB."""
 _SHOWN_TEXTURES = {
@@ -27,6 +28,7 @@ _SHOWN_TEXTURES = {
     ("KHR_materials_sheen", "sheenColorTexture"): "sheen_color",
     ("KHR_materials_specular", "specularColorTexture"): "specular_color",
     ("KHR_materials_transmission", "transmissionTexture"): "transmission",
+    ("KHR_materials_anisotropy", "anisotropyTexture"): "anisotropy",
 }
 _SHOWN = (
     "KHR_materials_clearcoat",

@@ -47,7 +47,7 @@ MATERIAL = Struct(
 PLAIN = Material(
     "plain", base_color=(0.485, 0.521, 0.584, 1.0), metallic=0.0, roughness=0.65, double_sided=True
 )
-"""What is drawn where a section names no material."""
+"""What is drawn where a section names no material; white where vertices have colours."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +64,8 @@ class MaterialBinding:
     """Whether it has lobes that the G-buffer has no room for."""
     transmits: bool = False
     """Whether what is behind it is seen through it."""
+    glows: bool = False
+    """Whether it sends out more light than a screen can show."""
 
 
 class Materials:
@@ -88,9 +90,12 @@ class Materials:
     def of(self, character: Character, material: int | None, mesh: Mesh) -> MaterialBinding:
         """The binding of one of the character's materials, or of the plain one, for sections of a mesh."""
         made = self._made.made(character, dict)
-        key = (material, min(len(mesh.uvs), UV_SETS))
+        colored = material is None and mesh.colors is not None
+        key = (material, min(len(mesh.uvs), UV_SETS), colored)
         if key not in made:
             chosen = PLAIN if material is None else character.materials[material]
+            if colored:
+                chosen = PLAIN.replace(base_color=(1.0, 1.0, 1.0, 1.0))
             made[key] = self._bind(character, chosen, mesh)
         return made[key]
 
@@ -141,13 +146,12 @@ class Materials:
         return MaterialBinding(
             material, group, "normal" in found or layers.anisotropic, tuple(constants),
             tuple(t for _, t in found.values()), layers.shown, layers.transmits,
+            not material.unlit and "emissive" not in lost and max(_sent(material)) > 1,
         )  # fmt: skip
 
     def _record(self, material: Material, layers: MaterialLayers, lost: set[str], place: str) -> Any:
         """The uniform. Where a texture is lost its factor alone would lie: all metal, all glowing."""
-        strength = material.extensions.get("KHR_materials_emissive_strength")
-        strength = strength.get("emissiveStrength", 1.0) if isinstance(strength, dict) else 1.0
-        glow = np.multiply(material.emissive, strength if isinstance(strength, int | float) else 1.0)
+        glow = _sent(material)
         factors = (
             0.0 if "metallic_roughness" in lost and not material.unlit else material.metallic,
             material.roughness,
@@ -172,6 +176,13 @@ class Materials:
             self.library.note("warning", place, "has numbers that are not finite: shown as 0")
             numbers[~np.isfinite(numbers)] = 0.0
         return record
+
+
+def _sent(material: Material) -> Any:
+    """The light a material sends out by itself, `(3,)`, before its texture."""
+    strength = material.extensions.get("KHR_materials_emissive_strength")
+    strength = strength.get("emissiveStrength", 1.0) if isinstance(strength, dict) else 1.0
+    return np.multiply(material.emissive, strength if isinstance(strength, int | float) else 1.0)
 
 
 def _place(texture: Texture | None) -> Any:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from marrow.rendering.resources.wgsl import Struct
 from marrow.scene.camera import Camera
 
-__all__ = ["CASCADE", "CASCADES", "FRAME", "clip_matrix", "clip_projection", "far_depth"]
+__all__ = ["CASCADE", "CASCADES", "FRAME", "LAMP_VIEWS", "clip_matrix", "clip_projection", "far_depth"]
 
 Array = NDArray[Any]
-CASCADES = 4
-"""The most parts that the map of shadows has."""
+CASCADES, LAMP_VIEWS = 4, 16
+"""The most parts that the map of shadows has: of the sun, and of lamps."""
 
 CASCADE = Struct(
     "Cascade",
@@ -53,6 +53,7 @@ FRAME = Struct(
         ("harmonics", "vec4f", 9),  # of what a matt surface gathers
         ("counts", "vec4u", 0),  # 0, cascades, samples, taps of a shadow
         ("cascades", CASCADE, CASCADES),
+        ("lamp_views", "mat4x4f", LAMP_VIEWS),  # from places to clip space, of lamps that cast shadows
     ],
 )
 

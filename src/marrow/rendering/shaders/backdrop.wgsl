@@ -8,9 +8,8 @@ fn before_the_screen(color: vec3f) -> vec3f {
 
 @fragment fn backdrop_whole(@builtin(position) at: vec4f) -> @location(0) vec4f {
   let seen = textureLoad(drawn, vec2i(at.xy), 0);
-  var behind = vec3f(0.0);
-  if frame.background_top.w > 0.5 { behind = before_the_screen(min(background(at.xy), vec3f(0.76))); }
-  return vec4f(seen.rgb + (1.0 - seen.a) * behind, 1.0);
+  if frame.background_top.w < 0.5 { return seen; }
+  return vec4f(seen.rgb + (1.0 - seen.a) * before_the_screen(min(background(at.xy), vec3f(0.76))), 1.0);
 }
 
 @fragment fn backdrop_half(@builtin(position) at: vec4f) -> @location(0) vec4f {

@@ -1,6 +1,8 @@
-// What the sun sees: depth alone.
+// What the sun, or a lamp, sees: depth alone.
 fn from_sun(i: u32, position: vec3f) -> vec4f {
-  let at = frame.cascades[(instances[i].flags >> 16u) & 3u].matrix * vec4f(position, 1.0);
+  let number = (instances[i].flags >> 16u) & 31u;
+  if number >= frame.counts.y { return frame.lamp_views[number - frame.counts.y] * vec4f(position, 1.0); }
+  let at = frame.cascades[number].matrix * vec4f(position, 1.0);
   return vec4f(at.x * 2.0 - 1.0, 1.0 - at.y * 2.0, at.z, 1.0);
 }
 

@@ -25,6 +25,7 @@ fn lamps_on_floor(position: vec3f) -> vec3f {
   var s: Surface;
   s.position = position;
   s.normal = up;
+  s.geometric = up;
   let view = towards_eye(position);
   return lamp_light(s, view, reflectance(frame.floor_color.rgb, 0.0, 0.9, saturate(view.y)));
 }

@@ -15,7 +15,8 @@ fn lamp_light(s: Surface, view: vec3f, r: Reflectance) -> vec3f {
       let way = lamp.position.xyz - s.position;
       let away = length(way);
       let towards = select(way / max(away, 1e-30), -lamp.direction.xyz, lamp.position.w == 0.0);
-      let strength = lamp_strength(lamp, away, towards);
+      var strength = lamp_strength(lamp, away, towards);
+      if (strength > 0.0) { strength *= lamp_visibility(lamp, s.position, s.geometric); }
       if (LAMPS_MATT) {
         light += lamp.color.rgb * strength * saturate(dot(s.normal, towards)) * r.diffuse / PI;
       } else if (strength > 0.0) {

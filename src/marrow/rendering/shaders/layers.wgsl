@@ -5,6 +5,7 @@ override HAS_COAT_ROUGHNESS_TEXTURE: bool = false;
 override HAS_SHEEN_TEXTURE: bool = false;
 override HAS_SPECULAR_TEXTURE: bool = false;
 override HAS_TRANSMISSION_TEXTURE: bool = false;
+override HAS_ANISOTROPY_TEXTURE: bool = false; // which way the brush goes, and how strongly
 
 @group(1) @binding(11) var coat_texture: texture_2d<f32>;
 @group(1) @binding(12) var coat_sampler: sampler;
@@ -16,6 +17,8 @@ override HAS_TRANSMISSION_TEXTURE: bool = false;
 @group(1) @binding(18) var specular_sampler: sampler;
 @group(1) @binding(19) var transmission_texture: texture_2d<f32>;
 @group(1) @binding(20) var transmission_sampler: sampler;
+@group(1) @binding(21) var anisotropy_texture: texture_2d<f32>;
+@group(1) @binding(22) var anisotropy_sampler: sampler;
 
 struct Layers {
   coat: f32,
@@ -145,7 +148,15 @@ fn layers(in: Fragment, front: bool, s: Surface, view: vec3f) -> Layers {
       axes = mat2x3f(tangent, in.tangent.w * cross(normalize(in.normal), tangent));
     }
   }
-  let angle = vec2f(cos(material.layers[4].w), sin(material.layers[4].w));
+  var angle = vec2f(cos(material.layers[4].w), sin(material.layers[4].w));
+  if (HAS_ANISOTROPY_TEXTURE) {
+    let found = textureSample(anisotropy_texture, anisotropy_sampler, layer_place(in.uv, 5u)).rgb;
+    let way = 2.0 * found.rg - 1.0;
+    let size = length(way);
+    let own = select(vec2f(1.0, 0.0), way / size, size > 1e-4);
+    angle = vec2f(angle.x * own.x - angle.y * own.y, angle.y * own.x + angle.x * own.y);
+    l.anisotropy *= found.b;
+  }
   let along = axes[0] * angle.x + axes[1] * angle.y;
   l.tangent = along - s.normal * dot(s.normal, along);
   let long = dot(l.tangent, l.tangent);
@@ -250,7 +261,8 @@ fn add_leaving(a: Leaving, b: Leaving, light: vec3f) -> Leaving {
   return Leaving(a.matt + b.matt * light, a.mirrored + b.mirrored * light, a.coat + b.coat * light);
 }
 
-fn shade_layered(in: Fragment, front: bool, s: Surface) -> vec3f {
+// Light towards the eye, and how much of what is behind is covered: glass on a transparent background lets it through.
+fn shade_layered(in: Fragment, front: bool, s: Surface) -> vec4f {
   let view = towards_eye(s.position);
   let n_v = saturate(dot(s.normal, view));
   let l = layers(in, front, s, view);
@@ -274,21 +286,24 @@ fn shade_layered(in: Fragment, front: bool, s: Surface) -> vec3f {
         let way = lamp.position.xyz - s.position;
         let away = length(way);
         let towards = select(way / max(away, 1e-30), -lamp.direction.xyz, lamp.position.w == 0.0);
-        out = add_leaving(out, layered(s, l, r, view, towards), lamp.color.rgb * lamp_strength(lamp, away, towards));
+        let seen = lamp_visibility(lamp, s.position, s.geometric);
+        out = add_leaving(out, layered(s, l, r, view, towards), lamp.color.rgb * seen * lamp_strength(lamp, away, towards));
       }
     }
   }
   let seen_through = looked_through(s, l, r, view, n_v);
-  var light = mix(out.matt, seen_through, l.transmission * (1.0 - s.metallic)) + out.mirrored + s.emissive;
+  let glass = l.transmission * (1.0 - s.metallic);
+  var light = mix(out.matt, seen_through.rgb, glass) + out.mirrored + s.emissive;
   if l.coat > 0.0 {
     let x = 1.0 - saturate(dot(l.coat_normal, view));
     light = light * (1.0 - l.coat * (0.04 + 0.96 * x * x * x * x * x)) + l.coat * out.coat;
   }
-  return light;
+  let bright = max(light.r, max(light.g, light.b));
+  return vec4f(light, max(mix(1.0, seen_through.a, glass), min(bright, 1.0)));
 }
 
 @fragment fn fragment_layered(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4f {
   let s = surface(in, front);
   let light = shade_layered(in, front, s);
-  return vec4f(light * s.alpha, s.alpha);
+  return light * s.alpha;
 }

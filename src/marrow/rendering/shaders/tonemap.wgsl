@@ -2,7 +2,12 @@
 @group(1) @binding(1) var drawn: texture_2d<f32>;
 @group(1) @binding(2) var contact: texture_2d<f32>; // of half the size: how open a place is, its depth in reaches
 
+@group(1) @binding(3) var glow: texture_2d<f32>;    // of half the size
+
 override CONTACT: bool = false;
+override GLOW: bool = false;
+const GLOW_STRENGTH = 0.12;
+
 override ENCODE: bool = true;      // false where the target does it
 
 fn to_srgb(c: vec3f) -> vec3f {
@@ -37,6 +42,11 @@ fn openness(at: vec2f, here: Place) -> f32 {
       let open = openness(at.xy, here);
       seen = vec4f(seen.rgb * open, select(seen.a, 1.0 - (1.0 - seen.a) * open, here.ground > 0.0));
     }
+  }
+  if GLOW {
+    let shine = GLOW_STRENGTH * textureSampleLevel(glow, smooth_sampler, at.xy * frame.size.zw, 0.0).rgb / max(frame.ambient.w, 1e-6);
+    let cover = saturate(max(shine.r, max(shine.g, shine.b)) * frame.ambient.w);
+    seen = vec4f(seen.rgb + shine, 1.0 - (1.0 - saturate(seen.a)) * (1.0 - cover));
   }
   var color = tone_mapped(max(seen.rgb / max(seen.a, 1e-5), vec3f(0.0)) * frame.ambient.w);
   var alpha = clamp(seen.a, 0.0, 1.0);

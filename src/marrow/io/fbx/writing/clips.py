@@ -29,6 +29,7 @@ from marrow.io.fbx.writing.rig import FbxRig
 from marrow.io.losses import Losses
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Curve, Pose, Track
+from marrow.model._derived import derived
 from marrow.model.clip import Path
 
 __all__ = ["ClipWriter", "effective_tracks", "moved_properties", "turning"]
@@ -46,7 +47,10 @@ _WIDE = 0.97
 
 def effective_tracks(clip: Clip) -> dict[Property, Track]:
     """The track of each property that counts: of two the later one."""
-    return {(t.path, t.target): t for t in clip.tracks}
+    found: dict[Property, Track] = derived(
+        clip, "effective tracks", lambda: {(t.path, t.target): t for t in clip.tracks}
+    )
+    return found
 
 
 def moved_properties(character: Character) -> dict[Property, None]:

@@ -171,17 +171,20 @@ def write_curves(document: FbxDocument, keys: CurveKeys, start: float) -> list[i
     new = np.ones((n, width), bool)
     new[1:] = (kind[1:] != kind[:-1]) | (rows[1:, :, :2] != rows[:-1, :, :2]).any(axis=2)
     found = []
+    packed_ticks = document.packed_once(ticks)
+    first_tick = document.packed_once(ticks[:1])
     for c in range(width):
         number, record = document.object("AnimationCurve", "", "", "AnimCurve")
         found.append(number)
-        record.add("Default", float(values[0, c]))
-        record.add("KeyVer", _KEY_VERSION)
+        leaf = record.leaf
+        leaf(b"Default", float(values[0, c]))
+        leaf(b"KeyVer", _KEY_VERSION)
         # A number that never changes has one key.
         at = _FIRST if still[c] else np.flatnonzero(new[:, c])
-        record.add("KeyTime", ticks[:1] if still[c] and n > 1 else ticks)
-        record.add("KeyValueFloat", values[:1, c] if still[c] else values[:, c])
-        record.add("KeyAttrFlags", _LINEAR_FLAGS if still[c] else kind[at, c])
-        record.add("KeyAttrDataFloat", rows[at, c].ravel())
+        leaf(b"KeyTime", first_tick if still[c] else packed_ticks)
+        leaf(b"KeyValueFloat", values[:1, c] if still[c] else values[:, c])
+        leaf(b"KeyAttrFlags", _LINEAR_FLAGS if still[c] else kind[at, c])
+        leaf(b"KeyAttrDataFloat", rows[at, c].ravel())
         counts = _ONE if still[c] else np.diff(at, append=n).astype(np.int32)
-        record.add("KeyAttrRefCount", counts)
+        leaf(b"KeyAttrRefCount", counts)
     return found

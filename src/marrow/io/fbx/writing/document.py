@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marrow._version import __version__
 from marrow.io.fbx.keyed_properties import APPLICATION
 from marrow.io.fbx.writing.properties import Properties
-from marrow.io.fbx.writing.records import FbxRecord
+from marrow.io.fbx.writing.records import Array32, FbxRecord, packed_array
 from marrow.io.fbx.writing.space import FileSpace
 
 __all__ = ["TICKS", "FbxDocument", "Take"]
@@ -44,6 +45,15 @@ class FbxDocument:
     objects: list[FbxRecord] = field(default_factory=list)
     connections: FbxRecord = field(default_factory=lambda: FbxRecord("Connections"))
     takes: list[Take] = field(default_factory=list)
+    _known: dict[bytes, Array32] = field(default_factory=dict)
+
+    def packed_once(self, values: NDArray[Any]) -> Array32:
+        """The bytes of an array that many objects have, such as the times of their keys."""
+        key = values.tobytes()
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = packed_array(values)
+        return found
 
     def object(self, kind: str, name: str, what: str, kind_in_name: str = "") -> tuple[int, FbxRecord]:
         """A new object, and its number."""
@@ -56,9 +66,9 @@ class FbxDocument:
     def connect(self, child: int, parent: int, prop: str = "") -> None:
         """Puts an object below another (0: the scene), or to a property of it."""
         if prop:
-            self.connections.add("C", "OP", child, parent, prop)
+            self.connections.leaf(b"C", "OP", child, parent, prop)
         else:
-            self.connections.add("C", "OO", child, parent)
+            self.connections.leaf(b"C", "OO", child, parent)
 
     def records(self) -> list[FbxRecord]:
         """The file's top records."""

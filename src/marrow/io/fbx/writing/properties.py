@@ -18,7 +18,7 @@ class Properties:
         self._list = parent.add("Properties70")
 
     def _put(self, name: str, kind: str, label: str, flags: str, *values: Any) -> None:
-        self._list.add("P", name, kind, label, flags, *values)
+        self._list.leaf(b"P", name, kind, label, flags, *values)
 
     def integer(self, name: str, value: int) -> None:
         self._put(name, "int", "Integer", "", np.int32(value))

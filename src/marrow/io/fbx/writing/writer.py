@@ -6,6 +6,7 @@ FBX has no words for is a warning each."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +84,14 @@ def write(
 
 
 def _rate(character: Character) -> float:
-    """The frame rate that the file names: that of the first clip that has one."""
+    """The frame rate that the file names: that of the first clip that has one, or the least multiple of it that is a whole
+    number of frames, at least 24: Blender's older importer rounds rates for keys, and not for playing them."""
     rates = (clip.rate or clip.key_rate for clip in character.clips.values())
-    return next((float(r) for r in rates if r and 1 <= r <= 1000), 30.0)
+    found = next((float(r) for r in rates if r and 1 <= r <= 1000), 30.0)
+    for k in range(math.ceil(24 / found), 9) if found % 1 else (math.ceil(24 / found),):
+        if abs(found * k - round(found * k)) < 1e-4 and found * k <= 1000:
+            return float(round(found * k))
+    return found
 
 
 def _sampled(character: Character, rate: float) -> Character:

@@ -1,0 +1,1 @@
+"""OBJ and PLY in: models without a skeleton, as characters of one joint."""
