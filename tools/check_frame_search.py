@@ -53,7 +53,9 @@ def brute(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("database")
     parser.add_argument("--queries", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)

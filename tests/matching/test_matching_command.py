@@ -14,7 +14,18 @@ from marrow.matching.coverage import SPEEDS, TURNS, coverage, typical_shares
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("moves") / "hero.motion"
     clips = ["idle", "walk", "run", "turn_left"]
-    call = ["matching", "build", "mannequin", "-o", str(path), "--clip", *clips, "--tags", "walk=slow,calm", "-q"]
+    call = [
+        "matching",
+        "build",
+        "mannequin",
+        "-o",
+        str(path),
+        "--clip",
+        *clips,
+        "--tags",
+        "walk=slow,calm",
+        "-q",
+    ]
     assert run(call) == 0
     return path
 
@@ -30,7 +41,9 @@ def test_build_packs_the_clips_within_a_tenth_of_a_millimetre(file, tmp_path):
     )
     assert np.abs(one - two).max() < 1e-4
     loose = tmp_path / "loose.motion"
-    assert run(["matching", "build", "mannequin", "-o", str(loose), "--clip", "walk", "--no-packed", "-q"]) == 0
+    assert (
+        run(["matching", "build", "mannequin", "-o", str(loose), "--clip", "walk", "--no-packed", "-q"]) == 0
+    )
     assert mw.matching.load(loose).character.clips["walk"].packed is None
 
 
@@ -51,16 +64,19 @@ def test_show_says_what_there_is_motion_for(file, tmp_path, capsys):
 def test_coverage_has_each_frame_where_its_speed_and_turn_are(file):
     database = mw.matching.load(file)
     found = coverage(database)
+    size = np.ptp(database.character.skeleton.rest_model[:, 1, 3]) / 1.7
     for clip, turns in (("walk", False), ("run", False), ("turn_left", True)):
         part = next(c for c in database.clips if c.name == clip)
         way = database.rows[part.begin : part.end, database.path_columns]
-        speed = np.linalg.norm(way[:, :2], axis=1) / database.features.times[0]
+        speed = np.linalg.norm(way[:, :2], axis=1) / database.features.times[0] / size
         row = np.searchsorted(SPEEDS, np.median(speed), "right") - 1
         middle = len(TURNS) // 2 - 1
         assert found.seconds[row, middle] > 0 or turns
         if turns:
             assert found.seconds[:, middle + 1 :].sum() > 0.2 and found.seconds[:, :middle].sum() == 0
-    assert any("m/s, -" in hole for hole in found.holes), "a turn to the left alone leaves a hole to the right"
+    assert any("m/s, -" in hole for hole in found.holes), (
+        "a turn to the left alone leaves a hole to the right"
+    )
     cost, shares = typical_shares(database)
     assert cost > 0 and set(shares) == {g.name for g in database.groups}
 

@@ -207,9 +207,7 @@ def nearest_frames(
             for d in range(BUNDLE, dimensions, BUNDLE):
                 if marks[0] == 0:
                     break
-                more_boxes(
-                    (node * dimensions + d) * 16, leaf_low, leaf_high, turned, d, bound, sums, marks
-                )
+                more_boxes((node * dimensions + d) * 16, leaf_low, leaf_high, turned, d, bound, sums, marks)
             near = int(marks[0])
             for k in range(16):
                 away[16 * groups + k] = sums[k]
@@ -234,7 +232,14 @@ def nearest_frames(
                         if marks[group] == 0:
                             break
                         more_frames(
-                            base + (d * GROUPS + group * BUNDLE) * 16, frames, turned, d, bound, sums, group, marks
+                            base + (d * GROUPS + group * BUNDLE) * 16,
+                            frames,
+                            turned,
+                            d,
+                            bound,
+                            sums,
+                            group,
+                            marks,
                         )
                     rest = int(marks[group])
                     while rest != 0:

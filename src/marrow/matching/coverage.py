@@ -86,7 +86,9 @@ class Coverage:
         columns, rows = len(TURNS) - 1, len(SPEEDS)
         sheet = Image.new("RGB", (left + columns * wide + 20, top + rows * high + 70), PAPER)
         draw = ImageDraw.Draw(sheet)
-        draw.text((12, 10), f"{self.length:,.0f} s of motion: speed (m/s) by turn (degrees a second)", fill=INK)
+        draw.text(
+            (12, 10), f"{self.length:,.0f} s of motion: speed (m/s) by turn (degrees a second)", fill=INK
+        )
         most = np.log1p(max(float(self.seconds.max()), 1.0))
         holes = {line.rsplit(":", 1)[0] for line in self.holes}
         for t in range(columns):
@@ -148,7 +150,9 @@ def coverage(database: MotionDatabase) -> Coverage:
     return Coverage(seconds, ways, len(database) / database.rate)
 
 
-def typical_shares(database: MotionDatabase, count: int = 500, seed: int = 0) -> tuple[float, dict[str, float]]:
+def typical_shares(
+    database: MotionDatabase, count: int = 500, seed: int = 0
+) -> tuple[float, dict[str, float]]:
     """What the choice for a character that wants to go elsewhere costs on average, and what part of that each group of features has.
 
     Poses are random frames that may be chosen, ways those of other frames.
