@@ -3,8 +3,8 @@
     python tools/check_frame_search.py hero.motion [--queries 100000] [--seed 0]
 
 Queries are poses of the database, each with a way and a facing that another frame has, bent and mixed with noise; every
-eighth is a row as it is. Every frame gets random tags. Brute force measures all distances by a matrix product, and those that
-are as near as its rounding again, feature by feature. It ends with 1 where an answer differs.
+eighth is a row as it is. Every frame gets random tags. Brute force measures all distances by a matrix product, and those
+that are as near as its rounding again, feature by feature. It ends with 1 where an answer differs.
 """
 
 from __future__ import annotations

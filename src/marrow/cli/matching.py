@@ -40,7 +40,8 @@ def build(
     out
         The file to write (.motion).
     character
-        The body: a file, or the name of a sample. Motion of others is retargeted. Left out, SOURCES is one character with clips.
+        The body: a file, or the name of a sample. Motion of others is retargeted. Left out, SOURCES is one
+        character with clips.
     clip
         Only clips of these names or patterns.
     mirror

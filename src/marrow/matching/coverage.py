@@ -37,7 +37,8 @@ PAPER, INK, FAINT, HOLE, FULL = (
 
 @dataclass(frozen=True)
 class Coverage:
-    """Seconds of motion by speed and turn, `seconds (9, 9)`, and by the way that it goes as seen from the body, `ways (8,)`.
+    """Seconds of motion by speed and turn, `seconds (9, 9)`, and by the way that it goes as seen from the body,
+    `ways (8,)`.
 
     Speeds are those of a person 1.7 m tall: of others they are measured by their size.
     """
@@ -48,8 +49,8 @@ class Coverage:
 
     @property
     def holes(self) -> list[str]:
-        """What there is too little motion for, although there is some for both what is slower and what is faster, or for the same
-        turn to the other side."""
+        """What there is too little motion for, although there is some for both what is slower and what is faster, or for the
+        same turn to the other side."""
         out = []
         for s in range(len(SPEEDS)):
             for t in range(len(TURNS) - 1):
@@ -153,7 +154,8 @@ def coverage(database: MotionDatabase) -> Coverage:
 def typical_shares(
     database: MotionDatabase, count: int = 500, seed: int = 0
 ) -> tuple[float, dict[str, float]]:
-    """What the choice for a character that wants to go elsewhere costs on average, and what part of that each group of features has.
+    """What the choice for a character that wants to go elsewhere costs on average, and what part of that each group of
+    features has.
 
     Poses are random frames that may be chosen, ways those of other frames.
     """

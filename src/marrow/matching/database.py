@@ -226,8 +226,8 @@ class MotionDatabase:
         return {g.name: (away[:, g.begin : g.end] ** 2).sum(axis=1) for g in self.groups}
 
     def packed(self, error: float = 1e-4, *, progress: Callable[[str], None] | None = None) -> MotionDatabase:
-        """The database with its clips packed (`clip.compressed`): a tenth of the room or less, off by at most `error` metres
-        anywhere on the skin. Features stay what they were."""
+        """The database with its clips packed (`clip.compressed`): a tenth of the room or less, off by at most `error`
+        metres anywhere on the skin. Features stay what they were."""
         own = {clip.name for clip in self.clips}
         clips = []
         for clip in self.character.clips.values():
