@@ -52,7 +52,7 @@ class Record:
         segment = self.word(self.table + frame // self.length)
         block = 4 * segment + 2 * self.half(2 * (segment + 1) + number)
         head, channels = self.octet(block), {}
-        constant, wide, degree = head % 4 + 2, head // 4 % 2 + 1, head // 8 % 4
+        constant, wide, degree = head % 4 + 2, head // 4 % 4, head // 16 % 4
         order = [(lane, c) for c in range(3) for lane in range(16) if masks[c] >> lane & 1]
         n = len(order)
 
@@ -67,11 +67,11 @@ class Record:
             start = self.floating(raw) if constant == 4 else 0.0
             base = 0 if constant == 4 else signed(raw, constant)
             terms = [
-                signed(number_of(1 + constant + i * wide, r, wide), wide) if i < degree else 0
-                for i in range(3)
+                signed(number_of(1 + constant + i + min(i, wide), r, size), size) if i < degree else 0
+                for i, size in enumerate(2 if i < wide else 1 for i in range(3))
             ]
             channels[channel] = number_of(0, r, 1), base, start, terms
-        octet = block + 1 + n * (1 + constant + wide * degree)
+        octet = block + 1 + n * (1 + constant + wide + degree)
         in_all = sum(width for width, *_ in channels.values())
         k = frame % self.length
         bit = 8 * octet + k * in_all

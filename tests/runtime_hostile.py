@@ -143,6 +143,20 @@ def steer(crowd: Any, rng: np.random.Generator) -> None:
                 break
             except MarrowError:
                 continue
+    for name in names["overrides"]:
+        k = int(crowd.library.mrw_override_joints(crowd.character.pointer, crowd._index("overrides", name)))
+        turns = np.tile([0.0, 0.6, 0.0, 0.8], (max(k, 0), 1))
+        try:
+            crowd.override(name, rotation=turns, weight=float(rng.choice([0.0, 0.5, 1.0])))
+        except MarrowError:
+            continue
+    if names["overrides"]:
+        heights = rng.normal(0, 0.1, (3, 3))
+        crowd.set_ground(
+            rng.choice([None, 0.1], 1)[0]
+            if rng.random() < 0.5
+            else lambda places: places[:, 0] * heights[0, 0]
+        )
     for slot in names["slots"]:
         clip = names["clips"][int(rng.integers(1, len(names["clips"])))] if len(names["clips"]) > 1 else ""
         try:

@@ -36,6 +36,26 @@ def hashed_events(events: Any) -> str:
     return hashed(*(events[name] for name in FIELDS))
 
 
+def ground_at_random(rng: np.random.Generator, N: int) -> dict[str, Any]:
+    """A height, one each, an array of them, triangles, or who is asked."""
+    kind = rng.choice(["none", "height", "heights", "field", "mesh", "asked"])
+    if kind == "height":
+        return {"height": float(rng.normal(0, 0.05))}
+    if kind == "heights":
+        return {"heights": rng.normal(0, 0.05, N).tolist()}
+    if kind == "field":
+        return {"field": rng.normal(0, 0.05, (5, 4)).tolist(), "spacing": 1.5, "origin": [-3.0, -2.0]}
+    if kind == "mesh":
+        x, z = np.meshgrid(np.linspace(-6, 6, 9), np.linspace(-6, 6, 9))
+        places = np.stack([x.ravel(), rng.normal(0, 0.05, x.size), z.ravel()], axis=1)
+        corner = (np.arange(8)[:, None] * 9 + np.arange(8)).ravel()
+        triangles = np.concatenate(
+            [corner[:, None] + [0, 9, 1], corner[:, None] + [1, 9, 10], rng.integers(0, len(places), (20, 3))]
+        )
+        return {"positions": places.tolist(), "triangles": triangles.tolist()}
+    return {} if kind == "none" else {"asked": float(rng.normal(0, 0.05))}
+
+
 def recording(
     rng: np.random.Generator,
     N: int,
@@ -46,6 +66,8 @@ def recording(
     triggers: tuple[str, ...] = (),
     vectors: tuple[str, ...] = (),
     slots: tuple[tuple[str, str], ...] = (),
+    overrides: tuple[tuple[str, int], ...] = (),
+    grounds: bool = False,
     low: float = -1.0,
     high: float = 4.0,
     longest: float = 1.0,
@@ -77,6 +99,15 @@ def recording(
                 made.append(["slot", slot, clip, bool(rng.random() < 0.5), bool(rng.random() < 0.3), some()])
             elif rng.random() < rare / 3:
                 made.append(["slot_stop", slot, 0.2, some()])
+        for name, k in overrides:
+            if rng.random() < 2 * rare:
+                turns = rng.normal(0, 1, (k, 4)) + np.array([0, 0, 0, 1.0])
+                turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+                given = [turns.tolist(), rng.normal(0, 0.3, (k, 3)).tolist()]
+                kept = [g if rng.random() < 0.7 else None for g in given]
+                made.append(["override", name, *kept, float(rng.choice([0.0, 0.4, 1.0]))])
+        if grounds and rng.random() < 2 * rare:
+            made.append(["ground", ground_at_random(rng, N)])
         if crowd and rng.random() < rare:
             what = rng.choice(["add", "remove", "reset", "every", "speed", "root", "snapshot", "restore"])
             if what == "add" and N < 12:
@@ -107,6 +138,8 @@ def recording(
             elif what == "restore" and saved:
                 made.append(["restore"])
                 N = saved
+                if grounds:  # Python goes back to surfaces and functions too
+                    made.append(["ground", ground_at_random(rng, N)])
         dt = rng.choice([1 / 60, rng.uniform(0, 0.1), rng.uniform(0, longest), 0.0], p=[0.6, 0.3, 0.05, 0.05])
         made.append(["update", float(dt)])
         if rng.random() < looks:
@@ -169,6 +202,10 @@ def play_python(
             a.speed = np.array(given[0])
         elif what == "root":
             a.root.set(given[0], given[1], instances=np.array(given[2], np.int64))
+        elif what == "override":
+            a.overrides[given[0]].set(rotation=given[1], translation=given[2], weight=given[3])
+        elif what == "ground":
+            a.ground = python_ground(given[0])
         elif what == "snapshot":
             saved = a.snapshot()
         elif what == "restore":
@@ -189,11 +226,45 @@ def play_python(
     return found
 
 
+def python_ground(given: dict[str, Any]) -> Any:
+    if "field" in given:
+        return mw.HeightField(given["field"], given["spacing"], tuple(given["origin"]))
+    if "positions" in given:
+        return mw.GroundMesh(given["positions"], np.array(given["triangles"]))
+    if "asked" in given:
+        return lambda places: sloped(places, given["asked"])
+    return given.get("height", given.get("heights"))
+
+
+def sloped(places: Any, height: float) -> Any:
+    """Ground that rises to one side, as `player.mjs` has it."""
+    return height + 0.05 * places[:, 0]
+
+
+def native_ground(crowd: Any, given: dict[str, Any], by_hand: bool) -> Any:
+    runtime = crowd.character.runtime
+    if "field" in given:
+        return runtime.height_field(given["field"], given["spacing"], tuple(given["origin"]))
+    if "positions" in given:
+        return runtime.ground_mesh(given["positions"], given["triangles"])
+    if "asked" in given:
+        return "by hand" if by_hand else (lambda places: sloped(places, given["asked"]))
+    return given.get("height", given.get("heights"))
+
+
+def answered(crowd: Any, height: float) -> None:
+    """Answers whatever is asked by hand."""
+    while len(asked := crowd.asked()[0]):
+        crowd.answer(sloped(asked[:, [0, 2]], height))
+
+
 def play_native(crowd: Any, steps: list[list[Any]]) -> list[str]:
     """What libmarrow answers, by `marrow.runtime.native`."""
-    found, saved = [], b""
+    found, saved, height, grounds = [], b"", 0.0, []
     names = crowd.character.names
     for what, *given in steps:
+        if grounds and grounds[-1] == "by hand":
+            answered(crowd, height)
         if what in ("set", "trigger", "add", "remove", "reset", "update"):
             getattr(crowd, what)(*given)
         elif what == "slot":
@@ -214,6 +285,12 @@ def play_native(crowd: Any, steps: list[list[Any]]) -> list[str]:
             crowd.set_speed(given[0])
         elif what == "root":
             crowd.set_root(given[0], given[1], given[2])
+        elif what == "override":
+            crowd.override(given[0], rotation=given[1], translation=given[2], weight=given[3])
+        elif what == "ground":
+            height = given[0].get("asked", 0.0)
+            grounds.append(native_ground(crowd, given[0], by_hand=len(grounds) % 2 == 0))
+            crowd.set_ground(grounds[-1])
         elif what == "snapshot":
             saved = crowd.snapshot()
         elif what == "restore":

@@ -12,8 +12,15 @@ from marrow.graph import (
     Blend,
     BlendSpace1D,
     BlendSpace2D,
+    ChainIK,
+    FootPlacement,
+    FullBodyIK,
     Graph,
+    IKEffector,
+    IKFloor,
+    JointOverride,
     LayerBlend,
+    LimitJoints,
     LookAt,
     Montage,
     Parameter,
@@ -78,9 +85,51 @@ def busy() -> Graph:
     return Graph(RootMotion(Slot("s", Additive(layered, "plus", weight="x"))), P, "busy", montages=montages)
 
 
+PLACED: dict[str, Any] = {
+    "numbers": ("speed", "x", "y"), "vectors": ("v", "w", "n"), "triggers": ("go",), "low": 0.0, "high": 1.5,
+    "overrides": (("spine", 2), ("hand", 1)), "grounds": True,
+}  # fmt: skip
+
+
+def placed() -> Graph:
+    """The mannequin with all that is done between programs: joints that code places, solvers of bodies and of arms with
+    floors, limits and targets of every kind, feet on the ground."""
+    effectors = (
+        IKEffector("hand_l", target="v", weight="x"),
+        IKEffector(
+            "hand_r", target="w", rotation=(0.1, 0.2, 0.3), space="world", pole=(0.0, 1.0, -1.0), soft=0.1
+        ),
+        IKEffector("head", aim="w"),
+        IKEffector("foot_l"),
+        IKEffector("pelvis", target=(0.0, 0.1, 0.0), space="root", weight=0.2),
+    )
+    machine = StateMachine(
+        {"walk": State(Speed("walk", "speed")), "wave": State("wave")},
+        (
+            Transition("walk", "wave", ("go",), seconds=0.2),
+            Transition("wave", "walk", ("go",), blend="inertia"),
+        ),
+    )
+    told = JointOverride(machine, ("head", "spine_01"), name="spine", mode="offset", space="model")
+    floor = IKFloor(("hand_l", "hand_r"), normal="n", height="y", space="world")
+    body = FullBodyIK(told, effectors, floor=(floor,), weight="y")
+    arm = LimitJoints(ChainIK(body, "upperarm_l", "hand_l", target="w", weight="x"), limits="clips")
+    parameters = {
+        "speed": Parameter(default=1.0), "x": Parameter(), "y": Parameter(smoothing=0.1), "go": Parameter("trigger"),
+        "v": Parameter("vector", (0.3, 1.2, 0.4)), "w": Parameter("vector", (-0.3, 1.0, 0.4)),
+        "n": Parameter("vector", (0.1, 1.0, 0.0)),
+    }  # fmt: skip
+    return Graph(
+        RootMotion(FootPlacement(JointOverride(arm, ("hand_r",), name="hand"))), parameters, "placed"
+    )
+
+
 def worlds() -> dict[str, tuple[bytes, Graph]]:
     """Baked files of the stick, by the name of their graph."""
     found = {}
     for graph in (busy(), Graph(RootMotion(Slot("s", SavedPose("kept"))), P, "saved")):
         found[graph.name] = baked(STICK, graph)[0], graph
+    hero = mw.samples.mannequin()
+    some = hero.replace(clips=[hero.clips[name] for name in ("walk", "wave")])
+    found["placed"] = baked(some, placed())[0], placed()
     return found

@@ -89,7 +89,7 @@ def main() -> int:
                 refused += 1
                 print(f"{name}: refused: {str(error)[:110]}")
                 continue
-            found = [] if clip.additive else [worst_error(clip, packed, None)] if character is None else []
+            found = [] if clip.additive else [worst_error(clip, packed)] if character is None else []
             if character is not None and not clip.additive:
                 found.append(max(on_the_skin(character, clip, packed) - ROUNDING * extent_of(character), 0.0))
             error = max(found, default=0.0)

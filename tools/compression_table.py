@@ -72,8 +72,8 @@ def cmu_files(folder: Path) -> list[Path]:
     return [folder / name for name in (files if len(files) == 40 else files[28::56])]
 
 
-def without_ends(character: mw.Character) -> Clip:
-    """The motion of a BVH file without its end sites and its first frame."""
+def without_ends(character: mw.Character, stride: int = 1) -> Clip:
+    """The motion of a BVH file without its end sites and its first frame: every frame, or one of some."""
     clip = next(iter(character.clips.values()))
     skeleton = character.skeleton
     kept = [j for j, name in enumerate(skeleton.names) if "_end" not in name]
@@ -85,22 +85,21 @@ def without_ends(character: mw.Character) -> Clip:
     bare = Skeleton([skeleton.names[j] for j in kept], parents, rest)
     sampled = clip.resampled()
     poses = unpack_rows(np.array(sampled.rows), len(skeleton), 0)
-    fields = [SCALE * poses.translation[1:, kept], poses.rotation[1:, kept], poses.scale[1:, kept]]
+    fields = [field[1::stride, kept] for field in (SCALE * poses.translation, poses.rotation, poses.scale)]
     return Clip.from_poses(
-        character.name, bare, Pose(*(np.ascontiguousarray(f) for f in fields)), sampled.rate
+        character.name, bare, Pose(*(np.ascontiguousarray(f) for f in fields)), sampled.rate / stride
     )
 
 
-def clips_of(name: str, folder: Path | None) -> Iterator[tuple[Clip, float | None]]:
-    """The clips of a list, each with the rate it is packed at."""
+def clips_of(name: str, folder: Path | None) -> Iterator[Clip]:
+    """The clips of a list."""
     if name == "mannequin":
-        for clip in mw.samples.mannequin().clips.values():
-            yield clip, None
+        yield from mw.samples.mannequin().clips.values()
         return
     if folder is None:
         raise SystemExit("lists of CMU want its folder")
     for path in cmu_files(folder):
-        yield without_ends(mw.load(path)), 30.0 if name == "cmu30" else None
+        yield without_ends(mw.load(path), 4 if name == "cmu30" else 1)
 
 
 def _fields(pose: Pose) -> tuple[Any, ...]:
@@ -109,12 +108,12 @@ def _fields(pose: Pose) -> tuple[Any, ...]:
     )
 
 
-def worst_error(clip: Clip, packed: Clip, rate: float | None) -> float:
+def worst_error(clip: Clip, packed: Clip) -> float:
     """The largest error of any point on spheres around joints at a few times: the sphere's farthest point, exactly."""
     motion, skeleton = packed.packed, clip.skeleton
     assert motion is not None
     J, M = len(skeleton), len(skeleton.morph_names)
-    rows = np.array(clip.resampled(rate).rows)
+    rows = np.array(clip.resampled().rows)
     record = Record(motion.words, J, M)
     base = _fields(unpack_rows(base_row(skeleton, motion.additive)[None], J, M)[0])
     rng = np.random.default_rng(len(rows))
@@ -164,11 +163,11 @@ def decoding_time(packed: Clip) -> tuple[float, int]:
 
 def measured(name: str, folder: Path | None, most: int | None) -> Sums:
     sums = Sums()
-    for clip, rate in clips_of(name, folder):
+    for clip in clips_of(name, folder):
         if most is not None and sums.clips >= most:
             break
         begun = time.process_time()
-        packed = clip.compressed(error=LIMIT, rate=rate)
+        packed = clip.compressed(error=LIMIT)
         sums.packing += time.process_time() - begun
         motion = packed.packed
         assert motion is not None
@@ -178,7 +177,7 @@ def measured(name: str, folder: Path | None, most: int | None) -> Sums:
         sums.expanding += time.process_time() - begun
         if not np.array_equal(expanded.words, motion.words):
             raise SystemExit(f"{clip.name}: the archive does not give back what was put in")
-        error = worst_error(clip, packed, rate)
+        error = worst_error(clip, packed)
         best, poses = decoding_time(packed)
         sums.decoding, sums.poses = sums.decoding + best, sums.poses + poses
         sums.clips, sums.raw, sums.packed = (

@@ -178,7 +178,10 @@ def main() -> int:
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--sheets", type=Path, help="folder for contact sheets")
     parser.add_argument("--drawn", type=int, default=100, help="pairs on the sheets")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="writes the figures")
+    parser.add_argument(
+        "--rows", type=Path, help="figures that --json wrote, of the same pairs, instead of measuring"
+    )
     parser.add_argument("--docs", action="store_true")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -193,7 +196,12 @@ def main() -> int:
         return 1
     count = len(motions) * len(characters) if given.all else given.pairs
     pairs, rows, begin = chosen_pairs(motions, characters, count), [], time.time()
-    for n, (a, b) in enumerate(pairs):
+    if given.rows:
+        rows = json.loads(given.rows.read_text())
+        if [(r["motion"], r["character"]) for r in rows] != [(a.name, b.file.stem[:28]) for a, b in pairs]:
+            print(f"{given.rows}: figures of other pairs", file=sys.stderr)
+            return 1
+    for n, (a, b) in enumerate(pairs[len(rows) :], len(rows)):
         rows.append(measured(a, b))
         if n % 20 == 19:
             print(f"{n + 1} of {len(pairs)} pairs, {time.time() - begin:.0f} s", flush=True)

@@ -23,6 +23,10 @@ export class Engine {
   readonly memory: WebAssembly.Memory;
   /** Reads an `.mrt` file; what is wrong with it is a `MarrowError`. */
   load(bytes: ArrayBuffer | ArrayBufferView): Character;
+  /** Ground of heights, row by row: row r, column c is at (x + c * spacing, z + r * spacing). */
+  heightField(heights: ArrayLike<number>, rows: number, columns: number, spacing: number, origin?: readonly [number, number]): Ground;
+  /** Ground of triangles. */
+  groundMesh(positions: ArrayLike<number>, triangles: ArrayLike<number>): Ground;
 }
 
 export interface ClipInfo { readonly name: string; readonly duration: number; readonly additive: boolean }
@@ -63,12 +67,19 @@ export class Character {
   readonly nodes: readonly string[];
   readonly savedPoses: readonly string[];
   readonly meshes: readonly string[];
+  /** The graph's JointOverrides, and how many joints each has. */
+  readonly overrides: readonly { readonly name: string; readonly joints: number }[];
   /** Of the baked skins; 0 where there are none. */
   readonly vertexCount: number;
   /** Entries of `matrices`: the joint of each, and its inverse bind matrix (three rows of four). */
   readonly palette: { readonly size: number; readonly joints: Int32Array; readonly inverseBind: Float32Array };
   create(count?: number): Crowd;
   /** Gives its memory back; its crowds must be disposed of first. */
+  dispose(): void;
+}
+
+/** Ground that crowds stand on; disposed of after them. */
+export class Ground {
   dispose(): void;
 }
 
@@ -86,6 +97,7 @@ export interface CrowdEvent {
   readonly time: number;
 }
 
+export interface Skinned { positions: Float32Array; normals: Float32Array | null; tangents: Float32Array | null }
 export interface SlotOptions { fade?: number; fadeOut?: number; speed?: number; loop?: boolean; hold?: boolean; start?: number; queue?: boolean; instances?: Instances }
 export interface PlayOptions { fade?: number; loop?: boolean; speed?: number; start?: number; instances?: Instances }
 export interface Playing { readonly clip: string | null; readonly time: number }
@@ -128,6 +140,12 @@ export class Crowd {
   slot(name: string): Slot;
   montage(name: string): Montage;
   savePose(name: string, instances?: Instances): void;
+  /** Places the joints of a JointOverride: rotations (k x 4) and translations (k x 3), for all or for each; `weight` from 0 to 1. */
+  override(name: string, to?: { rotation?: ArrayLike<number> | null; translation?: ArrayLike<number> | null; weight?: number; instances?: Instances }): void;
+  /** The ground that feet stand on: a height, one each, a `Ground`, null, or a function of points (x, y, z, one behind the other) that gives heights. */
+  setGround(ground: number | ArrayLike<number> | Ground | null | ((points: Float64Array, reach: number) => ArrayLike<number>)): void;
+  /** What the last update could not do. */
+  readonly dropped: { readonly events: number; readonly operations: number; readonly circling: number };
   setSpeed(speed: number | ArrayLike<number>): void;
   setSeeds(seeds: number | ArrayLike<number>): void;
   /** Evaluates instances every update (1), every second one (2)...; in between they are interpolated. */
@@ -155,8 +173,8 @@ export class Crowd {
   readonly clocks: Float64Array;
   /** Of one instance, by node: how much is seen; for clips where they are and how fast they go. */
   inspect(instance?: number): { weights: Float64Array; times: Float64Array; speeds: Float64Array };
-  /** The deformed meshes, where skins were baked (copies). */
-  skin(options?: { instances?: Instances; normals?: boolean; tangents?: boolean }): { positions: Float32Array; normals: Float32Array | null; tangents: Float32Array | null };
+  /** The deformed meshes, where skins were baked (copies); `into` has arrays of an earlier call to write again. */
+  skin(options?: { instances?: Instances; normals?: boolean; tangents?: boolean; into?: Partial<Skinned> | null }): Skinned;
 
   add(count?: number): void;
   remove(instances: Instances): void;

@@ -15,7 +15,7 @@
 
 const LISTS = [
   "character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machineNames", "states", "slots", "montages",
-  "sections", "events", "curves", "nodes", "saved", "meshes",
+  "sections", "events", "curves", "nodes", "saved", "meshes", "overrides",
 ];
 const SIZES = ["joints", "morphs", "palette", "vertices", "hasGraph", "poseRow", "poseJoints", "morphRow"];
 const TYPES = ["float", "bool", "trigger", "vector", "curve"];
@@ -97,6 +97,22 @@ export class Engine {
     return new Character(this, pointer);
   }
 
+  /** Ground of heights, row by row: row r, column c is at (x + c * spacing, z + r * spacing). */
+  heightField(heights, rows, columns, spacing, [x, z] = [0, 0]) {
+    const numbers = Float64Array.from(heights);
+    if (numbers.length !== rows * columns) throw new MarrowError(`heightField: expected ${rows * columns} heights, got ${numbers.length}`);
+    return new Ground(this, this._with([numbers], (at) => this.exports.mrw_ground_field(at, BigInt(rows), BigInt(columns), spacing, x, z)));
+  }
+
+  /** Ground of triangles: three numbers for each place, three places for each triangle. */
+  groundMesh(positions, triangles) {
+    const places = Float64Array.from(positions);
+    const corners = Int32Array.from(triangles);
+    if (places.length % 3 || corners.length % 3) throw new MarrowError("groundMesh: expected three numbers for each place, and three places for each triangle");
+    const pointer = this._with([places, corners], (p, t) => this.exports.mrw_ground_mesh(p, BigInt(places.length / 3), t, BigInt(corners.length / 3)));
+    return new Ground(this, pointer);
+  }
+
   _error() {
     return new MarrowError(this._text(this.exports.mrw_error()));
   }
@@ -132,6 +148,20 @@ export class Engine {
   }
 }
 
+/** Ground that crowds stand on; disposed of after them. */
+export class Ground {
+  constructor(engine, pointer) {
+    if (!pointer) throw engine._error();
+    this.engine = engine;
+    this._pointer = pointer;
+  }
+
+  dispose() {
+    if (this._pointer) this.engine.exports.mrw_ground_free(this._pointer);
+    this._pointer = 0;
+  }
+}
+
 export class Character {
   constructor(engine, pointer) {
     this.engine = engine;
@@ -150,6 +180,7 @@ export class Character {
     this.slots = sizes.hasGraph ? names.slots : [];
     this.savedPoses = names.saved;
     this.meshes = names.meshes;
+    this.overrides = names.overrides.map((name, k) => ({ name, joints: Number(x.mrw_override_joints(pointer, BigInt(k))) }));
     this.vertexCount = sizes.vertices;
     this.parents = this._array(Int32Array, x.mrw_parents(pointer), sizes.joints);
     this.palette = {
@@ -295,6 +326,8 @@ export class Crowd {
     this.character = character;
     this.engine = character.engine;
     this._pointer = pointer;
+    this._asks = null;
+    this._skinRoom = { at: 0, size: 0 };
     this._clips = new Map(character.clips.map((clip, k) => [clip.name, BigInt(k + 1)]));
     this._parameterIndex = new Map(character.parameters.map((parameter, k) => [parameter.name, k]));
   }
@@ -306,9 +339,30 @@ export class Crowd {
   // -- calls
   _checked(name, ...given) {
     if (!this._pointer) throw new MarrowError("this crowd was disposed of");
+    if (this._asks) this._answer();
     const found = Number(this.engine.exports[name](this._pointer, ...given));
     if (found < 0) throw this.engine._error();
     return found;
+  }
+
+  /** Asks the function that knows the ground whatever the last update has to know. */
+  _answer() {
+    const { engine } = this;
+    const { exports } = engine;
+    const at = engine._room(16);
+    try {
+      for (;;) {
+        const count = Number(exports.mrw_ground_asked(this._pointer, at, at + 8));
+        if (count < 0) throw engine._error();
+        if (count === 0) return;
+        const points = new Float64Array(engine.memory.buffer, new Uint32Array(engine.memory.buffer, at, 1)[0], 3 * count).slice();
+        const heights = Float64Array.from(this._asks(points, new Float64Array(engine.memory.buffer, at + 8, 1)[0]));
+        const done = engine._with([heights], (h) => exports.mrw_ground_answer(this._pointer, h, BigInt(heights.length)));
+        if (done < 0) throw engine._error();
+      }
+    } finally {
+      exports.mrw_release(at);
+    }
   }
 
   _chosen(instances, call) {
@@ -410,6 +464,45 @@ export class Crowd {
     this._chosen(instances, (at, count) => this._checked("mrw_save_pose", BigInt(index), at, count));
   }
 
+  /**
+   * Places the joints of a JointOverride from the next update on: rotations (k x 4) and translations (k x 3), or as many for each
+   * instance.
+   */
+  override(name, { rotation = null, translation = null, weight = 1, instances = null } = {}) {
+    const index = this.character.overrides.findIndex((one) => one.name === name);
+    if (index < 0) throw new MarrowError(`there is no override ${JSON.stringify(name)}`);
+    const k = this.character.overrides[index].joints;
+    const arrays = [rotation, translation].map((array) => (array === null ? null : Float64Array.from(array)));
+    const n = instances === null ? this.count : typeof instances === "number" ? 1 : instances.length;
+    const each = arrays.some((array, i) => array !== null && array.length > k * (4 - i)) ? 1 : 0;
+    arrays.forEach((array, i) => {
+      const wanted = (each ? n : 1) * k * (4 - i);
+      if (array && array.length !== wanted) throw new MarrowError(`override: expected ${wanted} numbers, got ${array.length}`);
+    });
+    this._chosen(instances, (who, count) =>
+      this.engine._with(arrays, (r, t) => this._checked("mrw_override", BigInt(index), r, t, weight, each, who, count)));
+  }
+
+  /**
+   * The ground that feet stand on: a height, one for each instance, a `Ground`, null, or a function that is given points (x, y, z in the
+   * world, one behind the other) and how far from each ground may be, and returns the heights there, NaN where there is none.
+   */
+  setGround(ground) {
+    if (!this._pointer) throw new MarrowError("this crowd was disposed of");
+    this._asks = null;
+    if (typeof ground === "function") {
+      this._checked("mrw_set_ground_by_hand");
+      this._asks = ground;
+    } else if (ground === null || ground instanceof Ground) this._checked("mrw_set_ground", ground === null ? 0 : ground._pointer);
+    else this._numbers("mrw_set_ground_heights", ground);
+  }
+
+  /** What the last update could not do: events and pose operations without room, instances whose state machine goes in a circle. */
+  get dropped() {
+    const [events, operations, circling] = this._out(BigInt64Array, 3, (at) => this._checked("mrw_dropped", at, at + 8, at + 16));
+    return { events: Number(events), operations: Number(operations), circling: Number(circling) };
+  }
+
   setSpeed(speed) {
     this._numbers("mrw_set_speed", speed);
   }
@@ -432,6 +525,7 @@ export class Crowd {
   // -- results of this moment
   _view(name, width) {
     if (!this._pointer) throw new MarrowError("this crowd was disposed of");
+    if (this._asks) this._answer();
     const at = this.engine.exports[name](this._pointer);
     if (!at) throw this.engine._error();
     return new Float32Array(this.engine.memory.buffer, at, this.count * width);
@@ -525,17 +619,33 @@ export class Crowd {
     return { weights: found.slice(0, n), times: found.slice(n, 2 * n), speeds: found.slice(2 * n) };
   }
 
-  /** The deformed meshes of some instances, one behind the other. Only where skins were baked. */
-  skin({ instances = null, normals = true, tangents = false } = {}) {
+  /**
+   * The deformed meshes of some instances, one behind the other. Only where skins were baked. `into` has arrays of an earlier call, which
+   * are written again where they are as long.
+   */
+  skin({ instances = null, normals = true, tangents = false, into = null } = {}) {
+    const { engine } = this;
     const V = this.character.vertexCount;
     const n = instances === null ? this.count : typeof instances === "number" ? 1 : instances.length;
     const sizes = [n * V * 3, normals ? n * V * 3 : 0, normals && tangents ? n * V * 4 : 0];
     const places = [0, sizes[0], sizes[0] + sizes[1]];
-    const out = this._out(Float32Array, sizes[0] + sizes[1] + sizes[2], (at) =>
-      this._chosen(instances, (who, count) =>
-        this._checked("mrw_skin", who, count, at, sizes[1] ? at + 4 * places[1] : 0, sizes[2] ? at + 4 * places[2] : 0)));
-    const part = (k) => (sizes[k] ? out.subarray(places[k], places[k] + sizes[k]) : null);
-    return { positions: part(0), normals: part(1), tangents: part(2) };
+    const whole = Math.max(sizes[0] + sizes[1] + sizes[2], 1);
+    if (this._skinRoom.size < whole) {
+      if (this._skinRoom.at) engine.exports.mrw_release(this._skinRoom.at);
+      this._skinRoom = { at: 0, size: 0 };
+      this._skinRoom = { at: engine._room(4 * whole), size: whole };
+    }
+    const { at } = this._skinRoom;
+    this._chosen(instances, (who, count) =>
+      this._checked("mrw_skin", who, count, at, sizes[1] ? at + 4 * places[1] : 0, sizes[2] ? at + 4 * places[2] : 0));
+    const part = (k, given) => {
+      if (!sizes[k]) return null;
+      const found = new Float32Array(engine.memory.buffer, at + 4 * places[k], sizes[k]);
+      if (!(given instanceof Float32Array) || given.length !== sizes[k]) return found.slice();
+      given.set(found);
+      return given;
+    };
+    return { positions: part(0, into?.positions), normals: part(1, into?.normals), tangents: part(2, into?.tangents) };
   }
 
   // -- instances
@@ -563,6 +673,8 @@ export class Crowd {
 
   dispose() {
     if (this._pointer) this.engine.exports.mrw_destroy(this._pointer);
+    if (this._skinRoom.at) this.engine.exports.mrw_release(this._skinRoom.at);
+    this._skinRoom = { at: 0, size: 0 };
     this._pointer = 0;
   }
 }

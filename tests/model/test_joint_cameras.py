@@ -97,3 +97,14 @@ def test_in_another_space_they_look_at_what_they_looked_at(world):
 def test_curves_say_whose_number_they_are():
     assert curve_parts(curve_name("camera", "a:b", "fov")) == ("camera", "a:b", "fov")
     assert curve_parts("camera:x:colour") is None and curve_parts("visibility:fov") is None
+
+
+def test_joints_that_carry_them_are_not_idle():
+    rest = mw.Pose(np.zeros((3, 3), np.float32), np.float32([[0, 0, 0, 1]] * 3), np.ones((3, 3), np.float32))
+    bones = mw.Skeleton(("root", "crane", "spare"), [-1, 0, 0], rest)
+    box = mw.Mesh.rigid("box", np.eye(3, dtype=np.float32), [[0, 1, 2]], 0)
+    from marrow.io.lint.joint_repairs import leave_out_joints
+
+    seen = mw.Character(bones, [box], cameras=[JointCamera("eye", 1)])
+    made, done = leave_out_joints(seen, ())
+    assert made.skeleton.names == ("root", "crane") and made.camera("eye").joint == 1 and done

@@ -30,6 +30,13 @@ function eventColumns(crowd) {
   ];
 }
 
+function groundOf(engine, given) {
+  if (given.field) return engine.heightField(given.field.flat(), given.field.length, given.field[0].length, given.spacing, given.origin);
+  if (given.positions) return engine.groundMesh(given.positions.flat(), given.triangles.flat());
+  if (given.asked !== undefined) return (points) => Float64Array.from({ length: points.length / 3 }, (_, k) => given.asked + 0.05 * points[3 * k]);
+  return given.height ?? given.heights ?? null;
+}
+
 export function play(character, count, steps) {
   const crowd = character.create(count);
   const found = [];
@@ -50,6 +57,8 @@ export function play(character, count, steps) {
     else if (what === "every") crowd.setUpdateEvery(given[0]);
     else if (what === "speed") crowd.setSpeed(given[0]);
     else if (what === "root") crowd.setRoot({ translation: given[0], rotation: given[1], instances: given[2] });
+    else if (what === "override") crowd.override(given[0], { rotation: given[1]?.flat() ?? null, translation: given[2]?.flat() ?? null, weight: given[3] });
+    else if (what === "ground") crowd.setGround(groundOf(crowd.engine, given[0]));
     else if (what === "snapshot") saved = crowd.snapshot();
     else if (what === "restore") crowd.restore(saved);
     else if (what === "update") crowd.update(given[0]);

@@ -10,7 +10,7 @@ import pytest
 
 import marrow as mw
 from marrow.errors import FormatError, MarrowError, ValidationError
-from marrow.graph import Function, Graph, JointOverride, load_graph, save_graph
+from marrow.graph import Function, Graph, JointOverride, Retarget, load_graph, save_graph
 from marrow.runtime import bake_runtime, baked
 from marrow.runtime.build import BUILT, SOURCES, built
 from marrow.runtime.container import read_sections, sealed
@@ -31,7 +31,11 @@ def runtime():
     ("node", "words"),
     [
         (Function("walk", "mine"), r"root is a function of Python's"),
-        (JointOverride("walk", ("arm",), name="over"), r"root is a JointOverride"),
+        (
+            JointOverride(Function("walk", "mine"), ("arm",), name="over"),
+            r"root\.source is a function of Python's",
+        ),
+        (Retarget("other"), r"root is Retarget, which shows another animator"),
     ],
 )
 def test_what_cannot_be_baked_is_said_with_its_path(node, words, tmp_path):

@@ -18,12 +18,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marrow as mw
-from marrow.graph import Graph, RootMotion, Slot, SpringChain, Springs
+from marrow.graph import (
+    ChainIK,
+    FullBodyIK,
+    Graph,
+    IKEffector,
+    JointOverride,
+    RootMotion,
+    Slot,
+    SpringChain,
+    Springs,
+)
 from marrow.runtime import baked
 from marrow.runtime.build import BUILT, WEB, built
 from marrow.runtime.native import NativeRuntime
 from runtime_replays import play_native, play_python, recording
-from runtime_worlds import STEERED, STICK, P, busy, worlds
+from runtime_worlds import PLACED, STEERED, STICK, P, busy, placed, worlds
 from surroundings import missing, needed, repeats
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).resolve().parents[2]
@@ -107,6 +117,7 @@ def played():
     )
     add("packed", small, graphs.mannequin_graph(), 8, recording(rng, 8, 60, **HERO))
     add("busy", STICK, busy(), 4, recording(rng, 4, 200, crowd=True, longest=4.0, **STEERED))
+    add("placed", hero, placed(), 3, recording(rng, 3, repeats(150), crowd=True, **PLACED))
     add("montages", STICK, busy(), 3, montages(rng, 3))
     add("by hand", STICK, None, 3, by_hand(rng, 3))
     swinging = Graph(
@@ -127,12 +138,25 @@ def test_libmarrow_gives_the_bits_of_python(played):
         character.free()
 
 
+BETWEEN = (
+    lambda tree: JointOverride(tree, ("arm",), name="arm", space="model"),
+    lambda tree: FullBodyIK(tree, (IKEffector("hand", target="v", weight="x"),), weight="y"),
+    lambda tree: ChainIK(tree, "spine", "hand", target="v", space="world", weight="x"),
+)
+"""What is done between programs, around a tree."""
+
+
 @settings(max_examples=repeats(50), deadline=None)
 @given(st.data(), st.integers(0, 2**31))
 def test_random_graphs_are_the_same_in_libmarrow(data, seed):
-    graph = Graph(RootMotion(Slot("s", data.draw(trees))), P)
+    tree = Slot("s", data.draw(trees))
+    wraps = data.draw(st.lists(st.sampled_from(BETWEEN), max_size=2, unique=True))
+    for wrap in wraps:
+        tree = wrap(tree)
+    graph = Graph(RootMotion(tree), P)
     rng = np.random.default_rng(seed)
-    steps = recording(rng, 3, 15, crowd=True, **STEERED)
+    told = (("arm", 1),) if BETWEEN[0] in wraps else ()
+    steps = recording(rng, 3, 15, crowd=True, overrides=told, **STEERED)
     character = NativeRuntime().load(baked(STICK, graph)[0])
     crowd = character.create(3)
     assert play_native(crowd, steps) == play_python(STICK, graph, 3, steps)

@@ -13,7 +13,7 @@ import pytest
 import marrow as mw
 from marrow.animation import ClipBank
 from marrow.studio.assets import describe
-from marrow.studio.page.contents import _motion_info
+from marrow.studio.page.contents import _motion_info, gather
 from marrow.studio.page.packed_meshes import pack_meshes
 from marrow.studio.page.packed_motion import pack_motion
 from marrow.studio.page.packing import PackedWriter
@@ -164,3 +164,12 @@ def test_what_a_scaled_joint_carries_is_as_exact_as_the_rest():
     clip = mw.Clip("wave", skeleton, [mw.Track(2, "translation", times, way)])
     made = pack_motion(ClipBank.of(mw.Character(skeleton, (), [clip])))
     assert 0 < made.error < 1e-4 * 2, "of a skeleton of two metres"
+
+
+def test_a_page_of_packed_clips_has_their_frames():
+    hero = mw.samples.mannequin()
+    bare = hero.replace(meshes=(), reduced=(), images=(), materials=())
+    walk = hero.clips["walk"]
+    pages = [gather(bare.replace(clips=[clip])) for clip in (walk, walk.compressed())]
+    sizes = [len(page.parts["motion"]) for page in pages]
+    assert 0.8 * sizes[0] < sizes[1] < 1.3 * sizes[0]

@@ -36,7 +36,16 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     ),
     "Seeing": ("studio.md", "export_page.md", "rendering.md", "gpu.md"),
     "Data": ("dataset.md", "torch.md"),
-    "Files": ("gltf.md", "vrm.md", "fbx.md", "round_trips.md", "bvh-usd.md", "textures.md", "spaces.md"),
+    "Files": (
+        "gltf.md",
+        "vrm.md",
+        "fbx.md",
+        "round_trips.md",
+        "bvh-usd.md",
+        "blender.md",
+        "textures.md",
+        "spaces.md",
+    ),
     "Engine": (
         "design.md",
         "engine.md",

@@ -8,7 +8,7 @@ import {
 } from "./protocol";
 import type { Source, Status } from "./source";
 import type { Named } from "./ui/files";
-import { commonPrefix } from "./ui/names";
+import { commonPrefix, inLine } from "./ui/names";
 import { CharacterView } from "./view/character";
 import { JointStore } from "./view/joint_store";
 import { Viewport } from "./view/viewport";
@@ -484,7 +484,7 @@ export class App {
   clipLabel(name: string, slot = 0): string {
     const clips = this.characters[slot]?.clips ?? [];
     const label = clips.find((clip) => clip.name === name)?.label ?? name.slice(commonPrefix(clips.map((clip) => clip.name)).length);
-    return label || name;
+    return inLine(label || name);
   }
 
   stepClip(by: number): void {

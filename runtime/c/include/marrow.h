@@ -26,6 +26,7 @@ extern "C" {
 
 typedef struct mrw_character mrw_character;
 typedef struct mrw_crowd mrw_crowd;
+typedef struct mrw_ground mrw_ground;
 
 /* What went wrong in the last call of this thread that failed. */
 MRW_API const char *mrw_error(void);
@@ -40,7 +41,7 @@ MRW_API void mrw_free(mrw_character *character);
 /* Lists of names. */
 enum mrw_list {
     MRW_CHARACTER, MRW_GRAPH, MRW_JOINTS, MRW_MORPHS, MRW_CLIPS, MRW_PARAMETERS, MRW_MACHINES, MRW_MACHINE_NAMES, MRW_STATES,
-    MRW_SLOTS, MRW_MONTAGES, MRW_MONTAGE_SECTIONS, MRW_EVENTS, MRW_CURVES, MRW_NODES, MRW_SAVED_POSES, MRW_MESHES
+    MRW_SLOTS, MRW_MONTAGES, MRW_MONTAGE_SECTIONS, MRW_EVENTS, MRW_CURVES, MRW_NODES, MRW_SAVED_POSES, MRW_MESHES, MRW_OVERRIDES
 };
 MRW_API int64_t mrw_count(const mrw_character *character, int32_t list);
 MRW_API const char *mrw_name(const mrw_character *character, int32_t list, int64_t index); /* UTF-8; NULL: none */
@@ -107,6 +108,30 @@ MRW_API int32_t mrw_montage_sections(const mrw_crowd *crowd, int64_t montage, in
 /* Saves the pose of this moment for the nodes that show the saved pose of that number. */
 MRW_API int32_t mrw_save_pose(mrw_crowd *crowd, int64_t saved, const int64_t *instances, int64_t count);
 
+/* -- joints that code places, and the ground ------------------------------------------------------------------------------ */
+/* Places the joints of a JointOverride (its number in MRW_OVERRIDES) from the next update on, until told otherwise: `rotation` (k, 4) and
+ * `translation` (k, 3) for its k joints, either NULL; with `each` that many for each instance. `weight` from 0 (as if there were none) to 1. */
+MRW_API int32_t mrw_override(mrw_crowd *crowd, int64_t override_index, const double *rotation, const double *translation, double weight, int32_t each, const int64_t *instances, int64_t count);
+MRW_API int64_t mrw_override_joints(const mrw_character *character, int64_t override_index); /* k */
+
+/* The ground that FootPlacement puts feet on. Without any, poses stay as they are. +Y is up.
+ * Heights (rows, columns): row r, column c is at (x + c * spacing, z + r * spacing), straight in between; NaN is a hole. */
+MRW_API mrw_ground *mrw_ground_field(const double *heights, int64_t rows, int64_t columns, double spacing, double x, double z);
+/* Triangles (count, 3) of positions (vertices, 3). Arrays are copied; several crowds may stand on one ground, which is freed after them. */
+MRW_API mrw_ground *mrw_ground_mesh(const double *positions, int64_t vertices, const int32_t *triangles, int64_t count);
+MRW_API void mrw_ground_free(mrw_ground *ground);
+MRW_API int32_t mrw_set_ground(mrw_crowd *crowd, const mrw_ground *ground);                             /* NULL: none */
+MRW_API int32_t mrw_set_ground_heights(mrw_crowd *crowd, const double *heights, int64_t length);        /* one for all, or one each */
+/* Asks a function once per update: `points` (n, 3) in the world; it writes the height of the ground at each, NaN where there is none. Ground
+ * more than `reach` above or below a point is none. */
+typedef void (*mrw_ground_function)(void *user, const double *points, int64_t count, double reach, double *heights);
+MRW_API int32_t mrw_set_ground_function(mrw_crowd *crowd, mrw_ground_function function, void *user);
+/* Or the caller is asked (physics that answers later, hosts that cannot be called): after each update, and before the next or any result,
+ * while mrw_ground_asked says how many points there are, mrw_ground_answer gives as many heights. */
+MRW_API int32_t mrw_set_ground_by_hand(mrw_crowd *crowd);
+MRW_API int64_t mrw_ground_asked(mrw_crowd *crowd, const double **points, double *reach);
+MRW_API int32_t mrw_ground_answer(mrw_crowd *crowd, const double *heights, int64_t count);
+
 /* -- results of this moment -------------------------------------------------------------------------------------------- */
 MRW_API const float *mrw_matrices(mrw_crowd *crowd);       /* skinning matrices (N, P, 3, 4) */
 MRW_API const float *mrw_model_matrices(mrw_crowd *crowd); /* (N, J, 3, 4) */
@@ -118,6 +143,9 @@ MRW_API const float *mrw_morphs(mrw_crowd *crowd);         /* weights of morph c
  * machine or slot. */
 typedef struct { int32_t instance, kind, event, source; float weight; double time; } mrw_event;
 MRW_API const mrw_event *mrw_events(mrw_crowd *crowd, int64_t *count);
+/* What the last update could not do: events and pose operations that there was no room for (a clip played very fast), and instances whose
+ * state machine goes round in a circle that takes no time. Returns their sum; each may be NULL. */
+MRW_API int64_t mrw_dropped(const mrw_crowd *crowd, int64_t *events, int64_t *operations, int64_t *circling);
 /* The state that a machine is in, (N,): numbers among its own states. */
 MRW_API int32_t mrw_states(const mrw_crowd *crowd, int64_t machine, int64_t *out);
 MRW_API int32_t mrw_clocks(const mrw_crowd *crowd, double *out); /* seconds since each began (N,) */
@@ -136,7 +164,7 @@ MRW_API int32_t mrw_set_root(mrw_crowd *crowd, const double *translation, const 
 MRW_API int32_t mrw_skin(mrw_crowd *crowd, const int64_t *instances, int64_t count, float *positions, float *normals, float *tangents);
 
 /* -- moments to come back to ---------------------------------------------------------------------------------------------- */
-/* All that changes of a crowd: how many bytes it takes; written to `out` where that is not NULL and has as much room. */
+/* All that changes of a crowd (of its ground the heights; a surface or a function stays what it is): how many bytes it takes; written to `out` where that is not NULL and has as much room. */
 MRW_API int64_t mrw_snapshot(mrw_crowd *crowd, void *out, int64_t room);
 /* Goes back to such a moment, and to as many instances. The bytes may come from anywhere. Nothing changes where they are refused. */
 MRW_API int32_t mrw_restore(mrw_crowd *crowd, const void *bytes, int64_t size);

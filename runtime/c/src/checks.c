@@ -93,7 +93,7 @@ static int check_nodes(const mrw_character *c) {
         else if (kind == MRW_LAYER || kind == MRW_ADDITIVE) WANT(among(data, ROWS(c, layers)), "layers");
         else if (kind == MRW_SLOT) WANT(among(data, ROWS(c, slots)) && TABLE(c, slots, mrw_slot_row)[data].node == i, "slots");
         else if (kind == MRW_PROCEDURAL) WANT(among(data, ROWS(c, procedurals)), "procedural nodes");
-        else if (kind == MRW_FUNCTION) REFUSE("list of functions");
+        else if (kind == MRW_FUNCTION) WANT(among(data, ROWS(c, functions)) && TABLE(c, functions, mrw_function_row)[data].node == i, "steps between programs");
         else if (kind == MRW_USE) {
             int known = 0;
             for (int64_t s = 0; s < ROWS(c, shared); s++) known |= TABLE(c, shared, int64_t)[s] == data;
@@ -265,7 +265,7 @@ static int check_sizes(const mrw_character *c) {
     WANT(s[SIZE_memory] >= 0 && s[SIZE_memory] <= 100000000 && s[SIZE_vectors] >= 1 && s[SIZE_vectors] <= 1000000, "table of sizes");
     WANT(s[SIZE_depth] >= 1 && s[SIZE_depth] <= 4096 && s[SIZE_pose_depth] >= 1 && s[SIZE_pose_depth] <= 4096, "table of sizes");
     WANT(s[SIZE_longest] >= 1 && s[SIZE_longest] <= 1000000 && s[SIZE_section] >= 0 && s[SIZE_section] <= 1000000, "table of sizes");
-    WANT(s[SIZE_sums] >= 1 && s[SIZE_sums] <= 10000000 && s[SIZE_functions] == 0 && ROWS(c, functions) == 0, "table of sizes");
+    WANT(s[SIZE_sums] >= 1 && s[SIZE_sums] <= 10000000 && among(s[SIZE_functions], 1000) && ROWS(c, functions) == s[SIZE_functions], "table of sizes");
     WANT(s[SIZE_header] == -1 || inside(s[SIZE_header], MRW_HEADER, s[SIZE_vectors]), "table of sizes");
     for (int k = SIZE_travels; k <= SIZE_listens; k++) WANT(s[k] == 0 || s[k] == 1, "table of sizes");
     WANT(s[SIZE_has_graph] == 0 || s[SIZE_has_graph] == 1, "table of sizes");
@@ -404,7 +404,7 @@ static int check_skin(const mrw_character *c, const mrw_skin_group *skin) {
 int mrw_check_tables(mrw_character *c) {
     if (check_sizes(c) < 0 || check_widths(c) < 0 || check_poses(c) < 0 || check_lists(c) < 0) return -1;
     if (check_nodes(c) < 0 || check_clips(c) < 0 || check_leaves(c) < 0 || check_spaces(c) < 0) return -1;
-    if (check_machines(c) < 0 || check_procedurals(c) < 0 || check_numbers(c) < 0) return -1;
+    if (check_machines(c) < 0 || check_procedurals(c) < 0 || check_numbers(c) < 0 || mrw_check_steps(c) < 0) return -1;
     WANT(c->sizes[SIZE_vertices] >= 0 && c->sizes[SIZE_vertices] <= 100000000, "skin");
     for (int64_t k = 0; k < c->sizes[SIZE_skins]; k++)
         if (check_skin(c, &c->skins[k]) < 0) return -1;

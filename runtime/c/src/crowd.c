@@ -14,6 +14,8 @@ static void crowd_free(mrw_crowd *crowd) {
     mrw_release(crowd->morphs);
     mrw_release(crowd->stack);
     mrw_release(crowd->scratch);
+    mrw_release(crowd->overrides);
+    mrw_footing_free(&crowd->footing);
     mrw_release(crowd);
 }
 
@@ -44,6 +46,7 @@ mrw_crowd *mrw_create(const mrw_character *c, int64_t count) {
     mrw_control_begin(&crowd->control, 0, count, 0);
     if (!(crowd->memory = mrw_alloc(count * crowd->memory_width * 4))) goto failed;
     for (int64_t n = 0; n < count; n++) mrw_begin_memory(crowd, crowd->memory + n * crowd->memory_width);
+    if (!(crowd->overrides = mrw_alloc(count * c->sizes[SIZE_override_width] * 8))) goto failed;
     int64_t K = c->tables[TABLE_lasting].rows;
     if (!(crowd->lasting = mrw_alloc(count * K * (int64_t)sizeof(mrw_lasting)))) goto failed;
     if (mrw_show(crowd, 0, 0) < 0) goto failed;
@@ -65,6 +68,8 @@ int64_t mrw_chosen(const mrw_crowd *crowd, const int64_t *instances, int64_t cou
 void mrw_changed(mrw_crowd *crowd) {
     crowd->prepared = crowd->ran = 0;
     crowd->made = 0;
+    crowd->resume = 0;
+    crowd->footing.waits = 0;
 }
 
 /* -- other instances, or some of them, by themselves -------------------------------------------------------------------- */
@@ -182,6 +187,9 @@ int mrw_advance(mrw_crowd *crowd, const double *each, double seconds, const doub
         for (int k = 0; k < STATE_LEAVES; k++) mrw_copy(control->state[k], before[k], control->count * mrw_stride(c, k));
         if (mrw_control_run(control, each, seconds, 1, results) < 0) goto done;
     }
+    crowd->dropped_events += control->chunk.missed_events;
+    crowd->dropped_operations += control->chunk.missed_operations;
+    crowd->circling += control->chunk.endless;
     if (mrw_keep_events(crowd, control->events, results[2]) < 0) goto done;
     if (!results[4] && mrw_close_events(crowd, inside, inside_count, parts) < 0) goto done;
     failed = 0;

@@ -1,16 +1,6 @@
 /* Poses: the programs of this moment run by the pose kernel, and what is told of places in the world before that. */
 #include "internal.h"
 
-static void put(uint64_t *frame, int at, const void *data, int64_t size) {
-    frame[at] = (uint64_t)(uintptr_t)data;
-    frame[at + 1] = (uint64_t)size;
-}
-
-static void put2(uint64_t *frame, int at, const void *data, int64_t rows, int64_t columns) {
-    put(frame, at, data, rows);
-    frame[at + 2] = (uint64_t)columns;
-}
-
 /* Before an update: where those who had one are, that their next one starts from. Who was moved after its poses were used was moved for
  * the next update. */
 void mrw_keep_transforms(mrw_control *control, int interpolates, const double *parts) {
@@ -37,13 +27,13 @@ int mrw_refresh(mrw_crowd *crowd) {
     uint64_t frame[WORDS_write_root_vectors];
     int64_t N = control->count;
     if (!kernels) return -1;
-    put(frame, AT_write_root_vectors_instances, control->state[STATE_instances], N);
-    put2(frame, AT_write_root_vectors_place, control->state[STATE_place], N, 7);
-    put2(frame, AT_write_root_vectors_placed, control->state[STATE_placed], N, 7);
-    put2(frame, AT_write_root_vectors_values, control->state[STATE_values], N, mrw_width(c, STATE_values));
-    put(frame, AT_write_root_vectors_constants, c->graph[GRAPH_constants].data, c->graph[GRAPH_constants].rows);
-    put2(frame, AT_write_root_vectors_given, c->tables[TABLE_world_vectors].data, c->tables[TABLE_world_vectors].rows, 5);
-    put2(frame, AT_write_root_vectors_vectors, control->vectors, N, c->sizes[SIZE_vectors]);
+    mrw_put(frame, AT_write_root_vectors_instances, control->state[STATE_instances], N);
+    mrw_put2(frame, AT_write_root_vectors_place, control->state[STATE_place], N, 7);
+    mrw_put2(frame, AT_write_root_vectors_placed, control->state[STATE_placed], N, 7);
+    mrw_put2(frame, AT_write_root_vectors_values, control->state[STATE_values], N, mrw_width(c, STATE_values));
+    mrw_put(frame, AT_write_root_vectors_constants, c->graph[GRAPH_constants].data, c->graph[GRAPH_constants].rows);
+    mrw_put2(frame, AT_write_root_vectors_given, c->tables[TABLE_world_vectors].data, c->tables[TABLE_world_vectors].rows, 5);
+    mrw_put2(frame, AT_write_root_vectors_vectors, control->vectors, N, c->sizes[SIZE_vectors]);
     frame[AT_write_root_vectors_header] = (uint64_t)c->sizes[SIZE_header];
     kernels->write_root_vectors(frame);
     return 0;
@@ -80,26 +70,26 @@ int mrw_run_program(mrw_crowd *crowd, int64_t r, unsigned wanted, const int64_t 
     if (wanted & MRW_WANT_POSE && room_for(&crowd->pose, &crowd->output_rows[2], N, sizes[SIZE_pose_size]) < 0) return -1;
     if (wanted & MRW_WANT_MORPHS && room_for(&crowd->morphs, &crowd->output_rows[3], N, sizes[SIZE_row_morphs]) < 0) return -1;
     for (int k = 0; k < POSE_LEAVES; k++) {
-        put(frame, mrw_pose_leaves[k].word, c->pose[k].data, c->pose[k].rows);
+        mrw_put(frame, mrw_pose_leaves[k].word, c->pose[k].data, c->pose[k].rows);
         if (mrw_pose_leaves[k].axes == 2) frame[mrw_pose_leaves[k].word + 2] = (uint64_t)c->pose[k].columns;
     }
-    put(frame, AT_run_programs_work_before, p->starts, 0);
-    put(frame, AT_run_programs_work_start, p->starts + r * N, N);
-    put(frame, AT_run_programs_work_end, p->ends + r * N, N);
-    put(frame, AT_run_programs_work_ops, p->operations, p->room);
-    put(frame, AT_run_programs_work_rules, c->rules[crowd->memory_width > sizes[SIZE_memory]], 4 * MRW_OPERATIONS);
-    put(frame, AT_run_programs_work_memory, crowd->memory, N);
+    mrw_put(frame, AT_run_programs_work_before, p->starts, 0);
+    mrw_put(frame, AT_run_programs_work_start, p->starts + r * N, N);
+    mrw_put(frame, AT_run_programs_work_end, p->ends + r * N, N);
+    mrw_put(frame, AT_run_programs_work_ops, p->operations, p->room);
+    mrw_put(frame, AT_run_programs_work_rules, c->rules[crowd->memory_width > sizes[SIZE_memory]], 4 * MRW_OPERATIONS);
+    mrw_put(frame, AT_run_programs_work_memory, crowd->memory, N);
     frame[AT_run_programs_work_memory + 2] = (uint64_t)crowd->memory_width;
-    put(frame, AT_run_programs_work_vectors, control->vectors, N);
+    mrw_put(frame, AT_run_programs_work_vectors, control->vectors, N);
     frame[AT_run_programs_work_vectors + 2] = (uint64_t)sizes[SIZE_vectors];
-    put(frame, AT_run_programs_work_stack, crowd->stack, crowd->depth * sizes[SIZE_pose_size]);
-    put(frame, AT_run_programs_work_local, crowd->scratch, J * 16);
-    put(frame, AT_run_programs_work_model, crowd->scratch + J * 16, J * 16);
-    put(frame, AT_run_programs_work_out_palette, crowd->palette, wanted & MRW_WANT_PALETTE ? N * 12 * sizes[SIZE_palette] : 0);
-    put(frame, AT_run_programs_work_out_model, crowd->model, wanted & MRW_WANT_MODEL ? N * 12 * sizes[SIZE_joints] : 0);
-    put(frame, AT_run_programs_work_out_pose, crowd->pose, wanted & MRW_WANT_POSE ? N * sizes[SIZE_pose_size] : 0);
-    put(frame, AT_run_programs_work_out_morphs, crowd->morphs, wanted & MRW_WANT_MORPHS ? N * sizes[SIZE_row_morphs] : 0);
-    put(frame, AT_run_programs_work_instances, rows ? rows : p->starts, rows ? count : 0);
+    mrw_put(frame, AT_run_programs_work_stack, crowd->stack, crowd->depth * sizes[SIZE_pose_size]);
+    mrw_put(frame, AT_run_programs_work_local, crowd->scratch, J * 16);
+    mrw_put(frame, AT_run_programs_work_model, crowd->scratch + J * 16, J * 16);
+    mrw_put(frame, AT_run_programs_work_out_palette, crowd->palette, wanted & MRW_WANT_PALETTE ? N * 12 * sizes[SIZE_palette] : 0);
+    mrw_put(frame, AT_run_programs_work_out_model, crowd->model, wanted & MRW_WANT_MODEL ? N * 12 * sizes[SIZE_joints] : 0);
+    mrw_put(frame, AT_run_programs_work_out_pose, crowd->pose, wanted & MRW_WANT_POSE ? N * sizes[SIZE_pose_size] : 0);
+    mrw_put(frame, AT_run_programs_work_out_morphs, crowd->morphs, wanted & MRW_WANT_MORPHS ? N * sizes[SIZE_row_morphs] : 0);
+    mrw_put(frame, AT_run_programs_work_instances, rows ? rows : p->starts, rows ? count : 0);
     frame[AT_run_programs_work_Jp] = (uint64_t)J;
     frame[AT_run_programs_work_Mp] = (uint64_t)sizes[SIZE_row_morphs];
     frame[AT_run_programs_work_lanes] = (uint64_t)J;
@@ -113,14 +103,32 @@ int mrw_run_program(mrw_crowd *crowd, int64_t r, unsigned wanted, const int64_t 
     return 0;
 }
 
+/* What comes behind program r, for those whose programs have come to it. */
+static int run_step(mrw_crowd *crowd, int64_t r) {
+    const mrw_programs *p = &crowd->control.programs;
+    int64_t N = crowd->control.count, count = 0, *who = mrw_alloc(N * 8);
+    if (!who) return -1;
+    for (int64_t n = 0; n < N; n++)
+        if (p->ends[r * N + n] > p->starts[r * N + n]) who[count++] = n;
+    int failed = count ? mrw_run_step(crowd, r / 2, who, count) : 0;
+    mrw_release(who);
+    return failed;
+}
+
 /* Once per update, before poses are used: runs the programs that keep something for later. */
 int mrw_prepare(mrw_crowd *crowd) {
     if (crowd->prepared) return 0;
+    if (crowd->footing.waits) return mrw_fail("the ground is asked for, and was not answered: mrw_ground_asked, then mrw_ground_answer");
     const mrw_programs *p = &crowd->control.programs;
-    if (mrw_run_parts(crowd) < 0) return -1;
-    if (crowd->control.character->placed && mrw_refresh(crowd) < 0) return -1;
-    for (int64_t r = 0; r < p->programs - 1; r++)
-        if (p->written[r] && mrw_run_program(crowd, r, 0, 0, 0) < 0) return -1;
+    if (!crowd->resume && (mrw_run_parts(crowd) < 0 || (crowd->control.character->placed && mrw_refresh(crowd) < 0))) return -1;
+    while (crowd->resume < p->programs - 1) {
+        int64_t r = crowd->resume++;
+        if (!p->written[r]) continue;
+        if (mrw_run_program(crowd, r, 0, 0, 0) < 0 || (r % 2 && run_step(crowd, r) < 0)) {
+            if (!crowd->footing.waits) crowd->resume = 0;
+            return -1;
+        }
+    }
     crowd->prepared = 1;
     return 0;
 }

@@ -63,3 +63,10 @@ int64_t mrw_montage_info(const mrw_character *c, int64_t montage, int64_t *first
     if (first) *first = row[2];
     return row[3];
 }
+
+int64_t mrw_dropped(const mrw_crowd *crowd, int64_t *events, int64_t *operations, int64_t *circling) {
+    if (events) *events = crowd->dropped_events;
+    if (operations) *operations = crowd->dropped_operations;
+    if (circling) *circling = crowd->circling;
+    return crowd->dropped_events + crowd->dropped_operations + crowd->circling;
+}

@@ -34,6 +34,8 @@ static int change_count(mrw_crowd *crowd, const int64_t *of, int64_t count) {
     if (regrown((char **)&crowd->memory, crowd->memory_width * 4, of, count) < 0) return -1;
     if (regrown((char **)&crowd->lasting, c->tables[TABLE_lasting].rows * (int64_t)sizeof(mrw_lasting), of, count) < 0) return -1;
     if (crowd->speed && regrown((char **)&crowd->speed, 8, of, count) < 0) return -1;
+    if (regrown((char **)&crowd->overrides, c->sizes[SIZE_override_width] * 8, of, count) < 0) return -1;
+    if (mrw_change_heights(crowd, of, count) < 0) return -1;
     control->count = count;
     return 0;
 }
@@ -43,6 +45,7 @@ static void begin_rows(mrw_crowd *crowd, int64_t n) {
     double *travel = control->travel + 7 * n;
     mrw_begin_memory(crowd, crowd->memory + n * crowd->memory_width);
     mrw_zero(control->vectors + n * control->character->sizes[SIZE_vectors], control->character->sizes[SIZE_vectors] * 4);
+    mrw_zero(crowd->overrides + n * control->character->sizes[SIZE_override_width], control->character->sizes[SIZE_override_width] * 8);
     mrw_zero(travel, 56);
     travel[6] = 1;
 }

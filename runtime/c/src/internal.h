@@ -24,12 +24,21 @@ typedef struct {
     int64_t method, blocks, targets, has_normals, has_tangents;
 } mrw_skin_group;
 
+/* A solver in a graph: see marrow.runtime.layout. */
+typedef struct {
+    mrw_array leaves[IK_LEAVES];
+    const int64_t *whole;  /* IKW_... */
+    const double *numbers; /* IKN_... */
+    int64_t state;         /* what an instance keeps, in floats */
+} mrw_ik;
+
 struct mrw_character {
     unsigned char *bytes, *allocation;
     int64_t size;
     mrw_array graph[GRAPH_LEAVES], begin[STATE_LEAVES], pose[POSE_LEAVES], tables[MRW_TABLES];
     mrw_names names[MRW_NAME_LISTS];
     mrw_skin_group *skins;
+    mrw_ik *solvers;
     const int64_t *sizes;
     int64_t rules[2][4 * MRW_OPERATIONS]; /* for memory without and with the poses of rarely updated instances */
     int64_t placed, tables_bytes;
@@ -61,6 +70,26 @@ typedef struct {
     uint64_t frame[WORDS_update_graph], gather[WORDS_gather_chunks];
 } mrw_control;
 
+/* Ground that several crowds may stand on. */
+enum { GROUND_NONE, GROUND_HEIGHT, GROUND_HEIGHTS, GROUND_SURFACE, GROUND_FUNCTION, GROUND_BY_HAND };
+struct mrw_ground {
+    double *field; /* heights, or */
+    float *boxes, *corners; /* triangles in a tree */
+    int64_t rows, columns, nodes, slots;
+    double x, z, spacing, origin[3];
+};
+
+/* Where the ground is asked for, and what is answered. */
+typedef struct {
+    int kind, waits; /* waits: for an answer by hand */
+    double height, reach;
+    double *heights; /* one for each instance */
+    const mrw_ground *surface;
+    mrw_ground_function function;
+    void *user;
+    double *points, *found;
+    int64_t *owners, count, room;
+} mrw_footing;
 /* A part of an update whose poses nobody sees: the programs of those who have it, and what these are told. */
 typedef struct {
     int64_t number, count, *rows;
@@ -72,6 +101,10 @@ typedef struct {
 
 struct mrw_crowd {
     mrw_control control;
+    mrw_footing footing;
+    double *overrides; /* what instances are told by code, rows of SIZE_override_width */
+    int64_t dropped_events, dropped_operations, circling;
+    int64_t resume; /* of the programs before the last, how many have been run for this update */
     float *memory;
     int64_t memory_width;
     mrw_lasting *lasting;
@@ -142,12 +175,35 @@ int64_t mrw_chosen(const mrw_crowd *crowd, const int64_t *instances, int64_t cou
 static inline int64_t mrw_nth(const int64_t *instances, int64_t k) { return instances ? instances[k] : k; }
 int mrw_finite(double x);
 
+/* -- steps between programs */
+int mrw_run_step(mrw_crowd *crowd, int64_t step, const int64_t *who, int64_t count);
+int mrw_solve_ik(mrw_crowd *crowd, const mrw_ik *ik, const int64_t *who, int64_t count, int64_t at);
+int mrw_ask_ground(mrw_crowd *crowd, int64_t step, const int64_t *who, int64_t count, int64_t at);
+int mrw_place_joints(mrw_crowd *crowd, int64_t step, const int64_t *who, int64_t count, int64_t at);
+int mrw_change_heights(mrw_crowd *crowd, const int64_t *of, int64_t count);
+void mrw_footing_free(mrw_footing *footing);
+static inline void mrw_put(uint64_t *frame, int at, const void *data, int64_t size) {
+    frame[at] = (uint64_t)(uintptr_t)data;
+    frame[at + 1] = (uint64_t)size;
+}
+static inline void mrw_put2(uint64_t *frame, int at, const void *data, int64_t rows, int64_t columns) {
+    mrw_put(frame, at, data, rows);
+    frame[at + 2] = (uint64_t)columns;
+}
+static inline void mrw_put3(uint64_t *frame, int at, const void *data, int64_t a, int64_t b, int64_t c) {
+    mrw_put2(frame, at, data, a, b);
+    frame[at + 3] = (uint64_t)c;
+}
+static inline void mrw_number(uint64_t *frame, int at, double value) { mrw_copy(&frame[at], &value, 8); }
+#define MRW_TABLE(c, name, type) ((const type *)(const void *)(c)->tables[TABLE_##name].data)
+
 /* -- lasting events */
 int mrw_close_events(mrw_crowd *crowd, const mrw_happened *before, int64_t before_count, const double *parts);
 int mrw_keep_events(mrw_crowd *crowd, const mrw_happened *events, int64_t count);
 
 /* -- loading */
 int mrw_check_tables(mrw_character *character);
+int mrw_check_steps(const mrw_character *character);
 int mrw_check_state(const mrw_character *character, char *const *state, int64_t count);
 int mrw_add_instances_rows(mrw_crowd *crowd, int64_t count);
 

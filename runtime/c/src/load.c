@@ -95,6 +95,37 @@ static void set_rules(mrw_character *c) {
     }
 }
 
+/* Sections whose names begin with a number of their own: "ik0.joints", "ik12.joints"... */
+static int find_numbered(const mrw_character *c, const char *prefix, int64_t number, const char *field, int32_t item, int32_t axes, mrw_array *out) {
+    char name[40];
+    int at = 0;
+    while (prefix[at]) {
+        name[at] = prefix[at];
+        at++;
+    }
+    if (number > 9) name[at++] = (char)('0' + number / 10);
+    name[at++] = (char)('0' + number % 10);
+    name[at++] = '.';
+    mrw_copy(name + at, field, mrw_length(field) + 1);
+    return find_section(c, name, item, axes, out);
+}
+
+static int read_solvers(mrw_character *c) {
+    int64_t count = c->sizes[SIZE_ik_steps];
+    if (count < 0 || count > 99) return mrw_fail("it has no such number of solvers: %d", count);
+    if (!(c->solvers = mrw_alloc((count + 1) * (int64_t)sizeof(mrw_ik)))) return -1;
+    for (int64_t k = 0; k < count; k++) {
+        mrw_ik *ik = &c->solvers[k];
+        for (int i = 0; i < IK_LEAVES; i++)
+            if (find_numbered(c, "ik", k, mrw_ik_leaves[i].name + 4, mrw_ik_leaves[i].item, mrw_ik_leaves[i].axes, &ik->leaves[i]) < 0) return -1;
+        if (ik->leaves[IK_whole].rows != IKW_COUNT || ik->leaves[IK_numbers].rows != IKN_COUNT) return mrw_fail("a solver has other numbers");
+        ik->whole = (const int64_t *)(const void *)ik->leaves[IK_whole].data;
+        ik->numbers = (const double *)(const void *)ik->leaves[IK_numbers].data;
+        ik->state = 5 + 4 * ik->leaves[IK_turning].rows + 3 * ik->leaves[IK_parts].rows;
+    }
+    return 0;
+}
+
 static int read_skins(mrw_character *c) {
     int64_t count = c->sizes[SIZE_skins];
     if (count < 0 || count > 16) return mrw_fail("it has no such number of skins: %d", count);
@@ -102,12 +133,7 @@ static int read_skins(mrw_character *c) {
     for (int64_t k = 0; k < count; k++) {
         mrw_skin_group *skin = &c->skins[k];
         mrw_array facts;
-        char name[40] = "skin0.";
-        int at = 4;
-        if (k > 9) name[at++] = '1';
-        name[at++] = (char)('0' + k % 10);
-        name[at++] = '.';
-#define FIND(field, width, axes, out) (mrw_copy(name + at, field, mrw_length(field) + 1), find_section(c, name, width, axes, out))
+#define FIND(field, width, axes, out) find_numbered(c, "skin", k, field, width, axes, out)
         for (int i = 0; i < SKIN_LEAVES; i++)
             if (FIND(mrw_skin_leaves[i].name + 5, mrw_skin_leaves[i].item, mrw_skin_leaves[i].axes, &skin->leaves[i]) < 0) return -1;
         if (FIND("pivots", 8, 2, &skin->pivots) < 0 || FIND("used", 4, 1, &skin->used) < 0 || FIND("touched", 4, 1, &skin->touched) < 0 || FIND("facts", 8, 1, &facts) < 0 ||
@@ -145,8 +171,8 @@ mrw_character *mrw_load(const void *bytes, int64_t size) {
         goto failed;
     }
     c->sizes = (const int64_t *)(const void *)c->tables[TABLE_sizes].data;
-    c->placed = c->sizes[SIZE_header] >= 0 || c->tables[TABLE_world_vectors].rows > 0;
-    if (read_skins(c) < 0 || mrw_check_tables(c) < 0) goto failed;
+    c->placed = c->sizes[SIZE_header] >= 0 || c->tables[TABLE_world_vectors].rows > 0 || c->sizes[SIZE_placed];
+    if (read_skins(c) < 0 || read_solvers(c) < 0 || mrw_check_tables(c) < 0) goto failed;
     set_rules(c);
     return c;
 failed:
@@ -158,6 +184,7 @@ void mrw_free(mrw_character *c) {
     if (!c) return;
     for (int k = 0; k < MRW_NAME_LISTS; k++) mrw_release(c->names[k].names);
     mrw_release(c->skins);
+    mrw_release(c->solvers);
     mrw_release(c->bytes);
     mrw_release(c);
 }

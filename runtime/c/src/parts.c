@@ -99,6 +99,7 @@ int mrw_control_update(mrw_crowd *crowd, const double *each, double seconds) {
     mrw_control *control = &crowd->control;
     int64_t N = control->count, told_count = 0;
     mrw_forget_parts(crowd);
+    crowd->dropped_events = crowd->dropped_operations = crowd->circling = 0;
     if (!control->character->sizes[SIZE_springs]) return mrw_advance(crowd, each, seconds, 0);
     double *parts = mrw_alloc(N * MRW_MOST_PARTS * 8), *some = 0, *travel = 0;
     mrw_happened *told = 0;

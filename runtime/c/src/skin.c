@@ -3,17 +3,6 @@
 
 enum { LINEAR, DUAL_QUATERNION, BLENDED };
 
-static void put(uint64_t *frame, int at, const void *data, int64_t size) {
-    frame[at] = (uint64_t)(uintptr_t)data;
-    frame[at + 1] = (uint64_t)size;
-}
-
-static void put3(uint64_t *frame, int at, const void *data, int64_t a, int64_t b, int64_t c) {
-    put(frame, at, data, a);
-    frame[at + 2] = (uint64_t)b;
-    frame[at + 3] = (uint64_t)c;
-}
-
 /* How far each target is on, for the weights of the channels: along straight lines through the stops of a channel. */
 static void target_weights(const mrw_skin_group *skin, const float *morphs, float *out) {
     const double *stops = (const double *)(const void *)skin->stops.data;
@@ -48,22 +37,23 @@ static void (*kernel_for(const mrw_kernels *k, int64_t way, int64_t kind, int ve
 
 typedef struct { const float *matrices, *morphs; float *p, *n, *t, *dual, *stretch, *weights, *spare_n, *spare_t; const float *zeros; } skin_call;
 
-/* Ways of skinning other than linear have one kernel, which writes normals and tangents too: what is not asked for goes to spare room. */
-static int is_wide(const mrw_skin_group *skin) { return skin->method != LINEAR; }
+/* Ways of skinning other than linear have one kernel, which writes normals and tangents too, and in pages the linear one has no other
+ * either: what is not asked for goes to spare room. */
+static int is_wide(const mrw_kernels *kernels, const mrw_skin_group *skin) { return skin->method != LINEAR || !kernels->skin_linear_0; }
 
 static void skin_one(const mrw_character *c, const mrw_kernels *kernels, const mrw_skin_group *skin, const skin_call *call) {
     int64_t P = c->sizes[SIZE_palette], V = c->sizes[SIZE_vertices], kind = 0;
     if (skin->method != LINEAR) {
         uint64_t split[WORDS_dual_quaternions];
         double scratch[32];
-        put3(split, AT_dual_quaternions_matrices, call->matrices, 1, P, 12);
-        put(split, AT_dual_quaternions_pivots, skin->pivots.data, P);
+        mrw_put3(split, AT_dual_quaternions_matrices, call->matrices, 1, P, 12);
+        mrw_put(split, AT_dual_quaternions_pivots, skin->pivots.data, P);
         split[AT_dual_quaternions_pivots + 2] = 3;
-        put(split, AT_dual_quaternions_used, skin->used.data, skin->used.rows);
-        put3(split, AT_dual_quaternions_dual, call->dual, 1, P, 8);
-        put3(split, AT_dual_quaternions_stretch, call->stretch, 1, P, 12);
-        put(split, AT_dual_quaternions_kinds, &kind, 1);
-        put(split, AT_dual_quaternions_scratch, scratch, 32);
+        mrw_put(split, AT_dual_quaternions_used, skin->used.data, skin->used.rows);
+        mrw_put3(split, AT_dual_quaternions_dual, call->dual, 1, P, 8);
+        mrw_put3(split, AT_dual_quaternions_stretch, call->stretch, 1, P, 12);
+        mrw_put(split, AT_dual_quaternions_kinds, &kind, 1);
+        mrw_put(split, AT_dual_quaternions_scratch, scratch, 32);
         kernels->dual_quaternions(split);
     }
     int vectors = call->n && skin->has_normals ? (call->t && skin->has_tangents ? 2 : 1) : 0;
@@ -73,20 +63,20 @@ static void skin_one(const mrw_character *c, const mrw_kernels *kernels, const m
         if (call->t && vectors < 2) mrw_zero(call->t + 4 * touched[k], 16);
     }
     uint64_t frame[WORDS_skin];
-    for (int k = 0; k < SKIN_LEAVES; k++) put(frame, mrw_skin_leaves[k].word, skin->leaves[k].data, skin->leaves[k].rows);
-    put(frame, AT_skin_work_matrices, call->matrices, P * 12);
-    put(frame, AT_skin_work_stretch, call->stretch, skin->method == LINEAR ? 0 : P * 12);
-    put(frame, AT_skin_work_dual, call->dual, skin->method == LINEAR ? 0 : P * 8);
+    for (int k = 0; k < SKIN_LEAVES; k++) mrw_put(frame, mrw_skin_leaves[k].word, skin->leaves[k].data, skin->leaves[k].rows);
+    mrw_put(frame, AT_skin_work_matrices, call->matrices, P * 12);
+    mrw_put(frame, AT_skin_work_stretch, call->stretch, skin->method == LINEAR ? 0 : P * 12);
+    mrw_put(frame, AT_skin_work_dual, call->dual, skin->method == LINEAR ? 0 : P * 8);
     if (skin->targets) target_weights(skin, call->morphs, call->weights);
-    put(frame, AT_skin_work_morph_weights, call->weights, skin->targets);
-    put(frame, AT_skin_work_out_p, call->p, V * 3);
-    put(frame, AT_skin_work_out_n, call->n, vectors > 0 ? V * 3 : 0);
-    put(frame, AT_skin_work_out_t, call->t, vectors > 1 ? V * 4 : 0);
-    if (is_wide(skin)) {
-        if (!skin->has_normals) put(frame, AT_skin_work_normals, call->zeros, skin->blocks * 48);
-        if (!skin->has_tangents) put(frame, AT_skin_work_tangents, call->zeros, skin->blocks * 64);
-        if (vectors < 1) put(frame, AT_skin_work_out_n, call->spare_n, V * 3);
-        if (vectors < 2) put(frame, AT_skin_work_out_t, call->spare_t, V * 4);
+    mrw_put(frame, AT_skin_work_morph_weights, call->weights, skin->targets);
+    mrw_put(frame, AT_skin_work_out_p, call->p, V * 3);
+    mrw_put(frame, AT_skin_work_out_n, call->n, vectors > 0 ? V * 3 : 0);
+    mrw_put(frame, AT_skin_work_out_t, call->t, vectors > 1 ? V * 4 : 0);
+    if (is_wide(kernels, skin)) {
+        if (!skin->has_normals) mrw_put(frame, AT_skin_work_normals, call->zeros, skin->blocks * 48);
+        if (!skin->has_tangents) mrw_put(frame, AT_skin_work_tangents, call->zeros, skin->blocks * 64);
+        if (vectors < 1) mrw_put(frame, AT_skin_work_out_n, call->spare_n, V * 3);
+        if (vectors < 2) mrw_put(frame, AT_skin_work_out_t, call->spare_t, V * 4);
         vectors = 2;
     }
     frame[AT_skin_work_P] = (uint64_t)P;
@@ -110,7 +100,7 @@ int32_t mrw_skin(mrw_crowd *crowd, const int64_t *instances, int64_t count, floa
     for (int64_t k = 0; k < c->sizes[SIZE_skins]; k++) targets = c->skins[k].targets > targets ? c->skins[k].targets : targets;
     int64_t wide = 0, blocks = 0;
     for (int64_t k = 0; k < c->sizes[SIZE_skins]; k++) {
-        wide |= is_wide(&c->skins[k]);
+        wide |= is_wide(kernels, &c->skins[k]);
         blocks = c->skins[k].blocks > blocks ? c->skins[k].blocks : blocks;
     }
     int64_t spare = wide ? V * 7 + blocks * 64 : 0;

@@ -274,8 +274,8 @@ def expanded_words(data: bytes, frames: int, joints: int, morphs: int) -> Array:
     blocks = len(lanes) // 48
     codes = np.cumsum(np.frombuffer(coder.take(segments, 1), np.uint8), dtype=np.uint8) + np.uint8(224)
     codes = codes.astype(np.int32)
-    heads = np.frombuffer(coder.take(segments * blocks, 2), np.uint8).astype(np.int32) & 31
-    if ((heads & 3) == 3).any():
+    heads = np.frombuffer(coder.take(segments * blocks, 2), np.uint8).astype(np.int32) & 63
+    if ((heads & 3) == 3).any() or ((heads >> 2 & 3) > (heads >> 4)).any():
         raise wrong
     exact = _exact(heads, first, segments, columns)
     starts = np.zeros(max(segments * columns, 1), np.int32)

@@ -32,8 +32,12 @@ SURE = 0.995
 """The part of the limit that errors may take where they are looked at, so that none between is larger."""
 SHARES = np.array([0.0, 0.25, 0.5, 0.75])
 CLOSELY = np.arange(32) / 32
-TUNED, PIECE = 6, 16
+TUNED, PIECE = 4, 16
 """How many pieces of a clip steps are tuned on, and the frames of one."""
+ALIKE = 1e-5
+"""The part of a scale that it may change by and count as one that stays: what programs make of scales that do."""
+MOST_FINER = 6
+"""Codes that a scale is made finer by at once: what jumps by half a turn is far off until two frames agree on the way."""
 MORPH_SHARE = 0.1
 """The part of the limit that is left to morphs, where a clip has some."""
 SIZES = np.array([step_of(code) for code in range(256)])
@@ -50,6 +54,8 @@ class _Body:
     limit: Array
     unit: Array
     own_unit: Array
+    rough: Array
+    """How long the unit is at most, where scales leave no exact one; else 1."""
 
     @property
     def alike(self) -> Array:
@@ -126,13 +132,14 @@ def _body(clip: Clip, rows: Array, radius: Array, limit: Array) -> _Body:
     Jp = PoseLayout(J).joints
     scale = rows[:, : 10 * Jp].reshape(len(rows), 10, Jp)[:, 7:10, :J].astype(np.float64)
     first = scale[0, 0]
-    same = (np.abs(scale - first) <= 1e-6 * np.abs(first)).all(axis=(0, 1)) & (first > 0)
-    unit, own = np.ones(J), np.ones(J)
+    same = (np.abs(scale - first) <= ALIKE * np.abs(first)).all(axis=(0, 1)) & (first > 0)
+    unit, own, largest = np.ones(J), np.ones(J), np.abs(scale).max(axis=(0, 1))
     for j, p in enumerate(skeleton.parents.tolist()):
         unit[j] = own[p] if p >= 0 else 1.0
         own[j] = unit[j] * first[j] if same[j] else 0.0
+        largest[j] *= largest[p] if p >= 0 else 1.0
     parents = np.ascontiguousarray(skeleton.parents, np.int32)
-    return _Body(parents, radius, limit, unit, own)
+    return _Body(parents, radius, limit, unit, own, np.where(own > 0, 1.0, np.maximum(largest, 1e-9)))
 
 
 def _reaches(plan: TrackPlan, body: _Body, rows: Array) -> tuple[Array, Array]:
@@ -140,14 +147,14 @@ def _reaches(plan: TrackPlan, body: _Body, rows: Array) -> tuple[Array, Array]:
     J, Jp = len(body.parents), PoseLayout(len(body.parents)).joints
     place = rows[:, : 10 * Jp].reshape(len(rows), 10, Jp)[:, :3, :J]
     length = np.sqrt((place.astype(np.float64) ** 2).sum(axis=1)).max(axis=0)
-    scale = np.where(body.own_unit > 0, body.own_unit, 1.0)
+    scale = np.where(body.own_unit > 0, body.own_unit, body.rough)
     lever = body.radius * scale / body.limit
     least = body.limit.copy()
     still = np.asarray((plan.column[:, 3:6] < 0).all(axis=1))
     for j in range(J - 1, 0, -1):
         p = body.parents[j]
         if p >= 0:
-            far = length[j] * (body.unit[j] if body.unit[j] > 0 else 1.0) / body.limit[j]
+            far = length[j] * (body.unit[j] if body.unit[j] > 0 else body.rough[p]) / body.limit[j]
             lever[p] = max(lever[p], far + (lever[j] if still[j] or body.own_unit[p] == 0 else 0.0))
             least[p] = min(least[p], least[j])
     return lever, least
@@ -170,7 +177,7 @@ class _Packer:
         T, J = len(rows), layout.J
         lever, least = _reaches(plan, body, rows)
         self.steps = np.empty((J, 3), np.int32)
-        unit = np.where(body.unit > 0, body.unit, 1.0)
+        unit = np.where(body.unit > 0, body.unit, body.rough)
         for kind, sizes in enumerate(
             (0.5 * least / unit, 0.2 / np.maximum(lever, 1e-9), 0.1 / np.maximum(lever, 1e-9))
         ):
@@ -210,7 +217,12 @@ class _Packer:
         pieces = -(-T // PIECE)
         chosen = np.unique(np.linspace(0, pieces - 1, min(TUNED, pieces)).round().astype(int))
         frames = np.concatenate([np.arange(PIECE * s, min(PIECE * s + PIECE, T)) for s in chosen])
-        tune_steps(self._room(frames.astype(np.int64)), 8, 2)
+        work, before = self._room(frames.astype(np.int64)), self.steps.copy()
+        tune_steps(work, 8, 2)
+        tune_steps(work, 2, 1)
+        # Where scales leave no exact unit, errors are looked at when all is written.
+        loose = (self.body.own_unit == 0) | (self.body.unit == 0)
+        self.steps[loose] = np.minimum(self.steps, before)[loose]
 
     def pack(self, length: int) -> PackedMotion:
         """The motion in segments of so many frames."""
@@ -264,7 +276,7 @@ def _refine(work: StepWork, ratio: Array, frames: int) -> None:
     doubling."""
     finer: dict[int, int] = {}
     for f in np.flatnonzero(ratio > 1.0).tolist():
-        much = max(2, math.ceil(8 * math.log2(min(float(ratio[f]), 1e9))))
+        much = min(max(2, math.ceil(8 * math.log2(min(float(ratio[f]), 1e9)))), MOST_FINER)
         for s in {f // work.length, min(f + 1, frames - 1) // work.length}:
             finer[s] = max(finer.get(s, 0), much)
     for s, much in finer.items():

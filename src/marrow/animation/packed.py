@@ -15,12 +15,21 @@ from marrow.kernels.packing import sample_packed
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.model import _validate
 from marrow.model._derived import derived
-from marrow.model.clip import TRACK_DTYPE, Clip
+from marrow.model.character import Character
+from marrow.model.clip import TRACK_DTYPE, Clip, Tracks
 from marrow.model.packed_motion import PackedMotion
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["PackedFrames", "base_row", "sample_motion", "track_arrays", "unpacked_rows", "with_spare"]
+__all__ = [
+    "PackedFrames",
+    "base_row",
+    "sample_motion",
+    "track_arrays",
+    "unpacked_rows",
+    "with_keys",
+    "with_spare",
+]
 
 Array = NDArray[Any]
 AT_ONCE = 4096
@@ -121,6 +130,19 @@ def track_arrays(motion: PackedMotion, skeleton: Skeleton) -> tuple[Array, Array
     for array in (table, times, flat):
         array.flags.writeable = False
     return table, times, flat
+
+
+def with_keys(character: Character) -> Character:
+    """The character with keys in place of packed frames; itself where none is packed."""
+    if all(clip.packed is None for clip in character.clips.values()):
+        return character
+    clips = [
+        clip
+        if clip.packed is None
+        else clip.replace(tracks=Tracks(clip.tracks.table, clip.tracks.times, clip.tracks.values))
+        for clip in character.clips.values()
+    ]
+    return character.replace(clips=tuple(clips))
 
 
 class PackedFrames(FramesOfClip):

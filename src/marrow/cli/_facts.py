@@ -41,6 +41,8 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         "triangles": character.triangle_count,
         "avatar": _avatar(character),
         "variants": list(character.variants),
+        "cameras": [c.name for c in character.cameras],
+        "lights": [light.name for light in character.lights],
         "meshes": _meshes(character),
         "levels": levels_of(character),
         "materials": [_material(material, character) for material in character.materials],

@@ -101,6 +101,9 @@ def _print(facts: dict[str, Any], limit: int) -> None:
         _add_rest(branch, len(facts["images"]), limit)
     if facts["variants"]:
         tree.add(Text.assemble(_head("variants", len(facts["variants"])), f": {_listed(facts['variants'])}"))
+    for kind in ("cameras", "lights"):
+        if facts[kind]:
+            tree.add(Text.assemble(_head(kind, len(facts[kind])), f": {_listed(facts[kind])}"))
     branch = tree.add(_head("clips", len(facts["clips"])))
     for clip in facts["clips"][:limit]:
         branch.add(Text(_clip_line(clip)))

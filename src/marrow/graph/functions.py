@@ -15,9 +15,8 @@ from marrow.graph.compiled import CompiledGraph, FunctionEntry
 from marrow.graph.control import GraphControl
 from marrow.graph.ground_probes import ask_ground
 from marrow.graph.ik_steps import solve_step
-from marrow.graph.instance_store import InstanceStore
 from marrow.graph.nodes.function import FunctionCall
-from marrow.graph.overrides import overriding
+from marrow.graph.overrides import place_joints
 from marrow.graph.pose_sources import PoseSource
 from marrow.model.pose import Pose
 
@@ -30,17 +29,12 @@ PoseFunction = Callable[[Pose, FunctionCall], Pose]
 def bound(
     compiled: CompiledGraph,
     functions: Mapping[str, PoseFunction] | None,
-    store: InstanceStore,
     sources: Mapping[str, PoseSource],
 ) -> tuple[PoseFunction, ...]:
-    """A function for every `Function` node, for every `JointOverride` one that reads the `store`, for every `Retarget` its
-    source."""
+    """A function for every `Function` node, for every `Retarget` its source."""
     given = dict(functions or {})
     found: list[PoseFunction] = []
     for entry in compiled.functions:
-        if entry.override is not None:
-            found.append(overriding(entry, compiled.character.skeleton, store))
-            continue
         if entry.source is not None:
             found.append(sources[entry.path])
             continue
@@ -77,6 +71,9 @@ def call(control: GraphControl, k: int, function: PoseFunction) -> None:
     columns = slice(at, at + control.pose_size)
     if entry.ground is not None:
         ask_ground(control, entry.ground, instances, at)
+        return
+    if entry.override is not None:
+        place_joints(control, entry, instances, at)
         return
     if entry.ik is not None:
         solve_step(control, entry.ik, instances, at)

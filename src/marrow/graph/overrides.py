@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.graph.compiled import FunctionEntry
-from marrow.math import affine, quaternion, transform
-from marrow.model.pose import Pose
+from marrow.kernels.joint_overrides import OVERRIDE_HEAD, OVERRIDE_JOINT, override_joints
 from marrow.model.skeleton import Skeleton
 
 if TYPE_CHECKING:
-    from marrow.graph.instance_store import InstanceStore
+    from marrow.graph.control import GraphControl
 
-__all__ = ["Override", "overriding"]
+__all__ = ["Override", "place_joints", "sorted_joints"]
 
 Array = NDArray[Any]
 
@@ -84,74 +83,48 @@ class Override(NamedTuple):
         ]
         return Override(parts[0], parts[1], np.zeros(count))
 
+    def told(self, joints: int) -> Array:
+        """As the kernel is told it, a row for each instance."""
+        rows = np.zeros((len(self.weight), OVERRIDE_HEAD + OVERRIDE_JOINT * joints))
+        each = rows[:, OVERRIDE_HEAD:].reshape(-1, joints, OVERRIDE_JOINT)
+        rows[:, 0] = self.weight
+        if self.rotation is not None:
+            rows[:, 1], each[..., :4] = 1, self.rotation
+        if self.translation is not None:
+            rows[:, 2], each[..., 4:] = 1, self.translation
+        return rows
+
     def fits(self, joints: int) -> bool:
         """Whether it is of so many joints."""
         widths = ((self.rotation, 4), (self.translation, 3))
         return joints >= 0 and all(a is None or a.shape[1:] == (joints, width) for a, width in widths)
 
 
-def overriding(entry: FunctionEntry, skeleton: Skeleton, store: InstanceStore) -> Callable[[Pose, Any], Pose]:
-    """The function of a `JointOverride`, which takes what the store of the instances holds."""
-    node = entry.override
-    joints = sorted((skeleton.index(name), k) for k, name in enumerate(node.joints))
-
-    def apply(pose: Pose, call: Any) -> Pose:
-        given = store.overrides.get(entry.name)
-        if given is None or not given.weight[call.instances].any():
-            return pose
-        here = given.taken(call.instances)
-        rotation = quaternion.normalize(pose.rotation.astype(np.float64))
-        translation = pose.translation.astype(np.float64)
-        weight = here.weight[:, None]
-        for j, k in joints:
-            parent = None
-            if node.space == "model":
-                parent = _parent(skeleton, j, translation, rotation, pose.scale.astype(np.float64))
-            if here.rotation is not None:
-                turn = _turned(rotation[:, j], quaternion.normalize(here.rotation[:, k]), node.mode, parent)
-                rotation[:, j] = quaternion.slerp(rotation[:, j], turn, here.weight)
-            if here.translation is not None:
-                place = _moved(translation[:, j], here.translation[:, k], node.mode, parent)
-                translation[:, j] += weight * (place - translation[:, j])
-        # Whom it has no weight for keeps every bit.
-        told = (here.weight > 0)[:, None, None]
-        return pose.replace(
-            translation=np.where(told, translation.astype(np.float32), pose.translation),
-            rotation=np.where(told, rotation.astype(np.float32), pose.rotation),
-        )
-
-    return apply
+def place_joints(control: GraphControl, entry: FunctionEntry, instances: Array, at: int) -> None:
+    """Places the joints of a `JointOverride` in the poses that instances have in memory from column `at` on."""
+    given = control.store.overrides.get(entry.name)
+    if given is None or not given.weight[instances].any():
+        return
+    node, skeleton, memory = entry.override, control.compiled.character.skeleton, control.memory
+    told = (
+        given.told(len(node.joints)),
+        np.asarray(instances, np.int64),
+        sorted_joints(node.joints, skeleton),
+        0,
+    )
+    rest = control.compiled.bank.layout.joints, int(node.mode == "offset"), int(node.space == "model")
+    parents = control.compiled.bank.skeleton.parents
+    if isinstance(memory, np.ndarray):
+        override_joints(memory, parents, told[1], *told, at, *rest)
+        return
+    # What is needed of memory that lies elsewhere is fetched and put back.
+    columns = slice(at, at + control.pose_size)
+    poses = np.ascontiguousarray(memory[instances, columns])
+    override_joints(poses, parents, np.arange(len(poses), dtype=np.int64), *told, 0, *rest)
+    memory[instances, columns] = poses
 
 
-def _parent(
-    skeleton: Skeleton, joint: int, translation: Array, rotation: Array, scale: Array
-) -> tuple[Array, Array] | None:
-    """The model-space matrix `(n, 3, 4)` and rotation `(n, 4)` of what a joint hangs on; None for a root."""
-    chain = list(reversed(skeleton.ancestors(joint)))
-    if not chain:
-        return None
-    matrix, turn = None, None
-    for j in chain:
-        local = transform.compose(translation[:, j], rotation[:, j], scale[:, j])
-        matrix = local if matrix is None else affine.multiply(matrix, local)
-        turn = rotation[:, j] if turn is None else quaternion.multiply(turn, rotation[:, j])
-    assert matrix is not None
-    assert turn is not None
-    return matrix, turn
-
-
-def _turned(old: Array, given: Array, mode: str, parent: tuple[Array, Array] | None) -> Array:
-    if parent is None:
-        return quaternion.multiply(old, given) if mode == "offset" else given
-    back = quaternion.conjugate(parent[1])
-    if mode == "offset":
-        given = quaternion.multiply(given, quaternion.multiply(parent[1], old))
-    return quaternion.multiply(back, given)
-
-
-def _moved(old: Array, given: Array, mode: str, parent: tuple[Array, Array] | None) -> Array:
-    if parent is None:
-        return old + given if mode == "offset" else given
-    if mode == "offset":
-        given = affine.apply(parent[0], old[:, None])[:, 0] + given
-    return affine.apply(affine.invert(parent[0]), given[:, None])[:, 0]
+def sorted_joints(names: Sequence[str], skeleton: Skeleton) -> Array:
+    """The joints of an override, parents first, each with its number among those that were named `(K, 2)`."""
+    found = sorted((skeleton.index(name), k) for k, name in enumerate(names))
+    return np.array(found, np.int32).reshape(-1, 2)

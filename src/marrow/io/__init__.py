@@ -88,7 +88,7 @@ def load(
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    given = variants if isinstance(variants, str) else tuple(variants)
+    given: Any = (variants,) if isinstance(variants, str) else variants
     options = LoadOptions(scale, influences, rate, allow_outside, motion, up, scene, subdivide, given)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
     _validate.one_of("load", "calibration", calibration, ("drop", "keep"))

@@ -59,8 +59,6 @@ def build_module(name: str, kernels: Sequence[Kernel], digest: str, file: Path) 
 
 def link(objects: Mapping[str, bytes], file: Path) -> None:
     """Makes a side module of object code, whole or not at all."""
-    from marrow.kernels.language.wasm_binary import EXACT, exchanged
-
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as name:
         folder = Path(name)
@@ -71,9 +69,7 @@ def link(objects: Mapping[str, bytes], file: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
         if done.returncode:
             raise SystemExit(f"marrow: linking {file.name} failed (it takes PyPI's ziglang):\n{done.stderr}")
-        made = folder / file.name
-        made.write_bytes(exchanged(made.read_bytes(), EXACT))
-        os.replace(made, file)
+        os.replace(folder / file.name, file)
 
 
 if __name__ == "__main__":

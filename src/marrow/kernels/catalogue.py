@@ -11,6 +11,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     gradients,
     ground_rays,
     height_fields,
+    joint_overrides,
     leg_bends,
     lod,
     moments,

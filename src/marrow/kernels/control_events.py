@@ -63,7 +63,7 @@ def group_gap(graph, state, room, n, g, name, window):
     # Within one round and a bit, every event comes once.
     for _ in range(markers + 1):
         inside = phase - np.floor(phase / markers) * markers
-        interval = min(int(inside), markers - 1)
+        interval = max(min(int(inside), markers - 1), 0)
         now = group_speed(graph, state, room, n, deciding, interval, total)
         if now < 0.0 and inside == interval:
             interval = interval - 1 if interval > 0 else markers - 1

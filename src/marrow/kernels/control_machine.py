@@ -386,7 +386,7 @@ def marker_wait(graph, state, n, leaf, speed):
     """Seconds until a clip that keeps in step with others comes to a marker, where its speed changes."""
     markers = graph.groups[leaf["group"]]["markers"]
     phase = state.groups[n, leaf["group"]]["phase"]
-    interval = min(int(phase), markers - 1)
+    interval = max(min(int(phase), markers - 1), 0)
     length = graph.numbers[leaf["knots"] + interval + 1] - graph.numbers[leaf["knots"] + interval]
     part = phase - interval if speed < 0.0 else 1.0 - (phase - interval)
     return max(part * length / abs(speed), SHORT)

@@ -166,7 +166,7 @@ def knot_time(graph, leaf, markers, phase):
     """The unwrapped time of a clip at an unwrapped phase of its group: straight between markers."""
     rounds = np.floor(phase / markers)
     inside = phase - rounds * markers
-    k = min(int(inside), markers - 1)
+    k = max(min(int(inside), markers - 1), 0)
     a, b = graph.numbers[leaf["knots"] + k], graph.numbers[leaf["knots"] + k + 1]
     return a + (inside - k) * (b - a) + rounds * graph.clips[leaf["clip"]]["duration"]
 
@@ -199,7 +199,7 @@ def advance_phase(graph, state, room, n, count, markers, total, phase, d):
             left -= rounds * lap
     for _ in range(MOST_INTERVALS):
         inside = phase - np.floor(phase / markers) * markers
-        interval = min(int(inside), markers - 1)
+        interval = max(min(int(inside), markers - 1), 0)
         now = group_speed(graph, state, room, n, count, interval, total)
         if now < 0.0 and inside == interval:
             # On a marker, going back: the interval before it counts.
@@ -264,7 +264,7 @@ def advance_group(graph, state, room, n, g, d, clock):
     if d > 0.0:
         after = advance_phase(graph, state, room, n, deciding, markers, total, phase, d)
     inside = after - np.floor(after / markers) * markers
-    interval = min(int(inside), markers - 1)
+    interval = max(min(int(inside), markers - 1), 0)
     now = group_speed(graph, state, room, n, deciding, interval, total)
     for m in range(count):
         member = room.members[m]

@@ -93,13 +93,13 @@ def check_block(words, cell, begin, kind, frames):
     if begin + 1 > limit:
         return 5
     head = octet_at(words, begin)
-    constant, wide, degree = (head & 3) + 2, ((head >> 2) & 1) + 1, (head >> 3) & 3
-    if constant > 4 or (constant == 4 and kind == 1):
+    constant, wide, degree = (head & 3) + 2, (head >> 2) & 3, (head >> 4) & 3
+    if constant > 4 or (constant == 4 and kind == 1) or wide > degree or head > 127:
         return 5
     masks = (half_at(words, cell, 0), half_at(words, cell, 1), half_at(words, cell, 2))
     counts = (count_bits(masks[0]), count_bits(masks[1]), count_bits(masks[2]))
     count, first = counts[0] + counts[1] + counts[2], begin + 1
-    octet = first + count * (1 + constant + wide * degree)
+    octet = first + count * (1 + constant + wide + degree)
     if octet > limit:
         return 5
     for k in range(first, first + count):
@@ -123,7 +123,7 @@ def check_block(words, cell, begin, kind, frames):
         bits, most = bits + own, max(most, own)
         ranks = (ranks[0] + a, ranks[1] + b, ranks[2] + c)
         masks = (masks[0] >> 1, masks[1] >> 1, masks[2] >> 1)
-    if most > MOST_BITS or (((head >> 5) & 1) == 0 and (most > NEAR_BITS or bits > NEAR_ROW)):
+    if most > MOST_BITS or (((head >> 6) & 1) == 0 and (most > NEAR_BITS or bits > NEAR_ROW)):
         return 5
     return 0 if 8 * octet + bits * frames <= 8 * limit else 5
 

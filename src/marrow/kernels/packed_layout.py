@@ -17,8 +17,8 @@ rotations nine planes, three octets for each component; of others, from the next
 Segment: a half with the code of what all steps are multiplied by, a half of nothing, and for each block in a half where it begins, counted in
 halves of words from the segment.
 
-Block: an octet: in its bits 0 and 1 how many octets more than two a constant has; in bit 2 how many more than one a coefficient has; in bits 3 and
-4 the degree; bit 5 where it is *broad*: where a joint has more than 32 bits in a frame, or all have more than 480. Then *planes*, which have an octet for each channel,
+Block: an octet: in its bits 0 and 1 how many octets more than two a constant has; in bits 2 and 3 of how many degrees, the lowest ones, coefficients have two octets (others
+have one); in bits 4 and 5 the degree; bit 6 where it is *broad*: where a joint has more than 32 bits in a frame, or all have more than 480. Then *planes*, which have an octet for each channel,
 those of the first component in front, then those of the second, the third: the widths; the lowest octets of the constants, the next; for each coefficient its lowest
 octets, and the next. Then the frames, one behind the other without a gap: for each joint, each of its channels, as many bits as its width says; 57
 for a joint at most.

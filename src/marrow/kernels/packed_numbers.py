@@ -61,10 +61,10 @@ def read_numbers(
         for b in range(blocks):
             begin = 4 * at + 2 * half_at(words, at + 1, b)
             head = octet_at(words, begin)
-            constant, wide, degree = (head & 3) + 2, ((head >> 2) & 1) + 1, (head >> 3) & 3
+            constant, wide, degree = (head & 3) + 2, (head >> 2) & 3, (head >> 4) & 3
             first, last = first_channel[3 * b], first_channel[3 * b + 3]
             planes = last - first
-            heads[s * blocks + b] = head & 31
+            heads[s * blocks + b] = head & 63
             for c in range(first, last):
                 f, octet = CHANNEL * (s * columns + c), begin + 1 + c - first
                 fit[f] = octet_at(words, octet)
@@ -81,9 +81,10 @@ def read_numbers(
                 for i in range(3):
                     fit[f + 2 + i] = 0
                     if i < degree:
-                        fit[f + 2 + i] = sign_of(octets_at(words, octet, planes, wide), wide)
-                        octet += wide * planes
-            bit = 8 * (begin + 1 + planes * (1 + constant + wide * degree))
+                        size = 2 if i < wide else 1
+                        fit[f + 2 + i] = sign_of(octets_at(words, octet, planes, size), size)
+                        octet += size * planes
+            bit = 8 * (begin + 1 + planes * (1 + constant + wide + degree))
             for k in range(n):
                 for lane in range(48):
                     column = lane_column[48 * b + lane]
@@ -119,7 +120,7 @@ def refit_segments(
             for c in range(first, last):
                 width, _ = fit_channel(
                     numbers, length * s * columns + c, columns, n, length, squares, 1 if s == segments - 1 else 0,
-                    (head >> 3) & 3, room, 0
+                    (head >> 4) & 3, room, 0
                 )  # fmt: skip
                 for k in range(CHANNEL):
                     fit[CHANNEL * (s * columns + c) + k] = room[k]

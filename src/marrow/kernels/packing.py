@@ -79,8 +79,8 @@ def predicted(a, b, c, k, length):
 
 
 def fit_channel(numbers, at, stride, n, length, squares, which, degree, room, f):
-    """The coefficients of one channel, its width and its constant, into `room` at `f`. Returns its width, and the octets of a coefficient."""
-    octets = 1
+    """The coefficients of one channel, its width and its constant, into `room` at `f`. Returns its width, and the degree up to which coefficients take two octets."""
+    wide = 0
     for i in range(1, 4):
         value = 0
         if i <= degree:
@@ -88,7 +88,8 @@ def fit_channel(numbers, at, stride, n, length, squares, which, degree, room, f)
             for k in range(n):
                 x += squares[which, degree, i, k] * numbers[at + k * stride]
             value = int(np.floor(min(max(x, -32767.0), 32767.0) + 0.5))
-            octets = max(octets, octets_of(value, value))
+            if octets_of(value, value) > 1:
+                wide = i
         room[f + 1 + i] = value
     low, high = 0, 0
     for k in range(n):
@@ -96,7 +97,7 @@ def fit_channel(numbers, at, stride, n, length, squares, which, degree, room, f)
         low = left if k == 0 else min(low, left)
         high = left if k == 0 else max(high, left)
     room[f], room[f + 1] = width_of(high - low), low
-    return room[f], octets
+    return room[f], wide
 
 
 @kernel
@@ -124,7 +125,7 @@ def fit_segments(
             first, last = first_channel[3 * p], first_channel[3 * p + 3]
             best = 1 << 40
             for degree in range(min(4, n)):
-                bits, octets, low, high, exact = 0, 1, 0, 0, 0
+                bits, wide, low, high, exact = 0, 0, 0, 0, 0
                 for c in range(first, last):
                     at = CHANNEL * (c - first)
                     width, own = fit_channel(
@@ -140,13 +141,13 @@ def fit_segments(
                         at,
                     )
                     bits += n * width
-                    octets = max(octets, own)
+                    wide = max(wide, own)
                     low, high, exact = min(low, room[at + 1]), max(high, room[at + 1]), max(exact, floats[c])
                 constant = 4 if exact != 0 else max(octets_of(low, high), 2)
-                bits += 8 * (last - first) * (1 + constant + degree * octets)
+                bits += 8 * (last - first) * (1 + constant + degree + wide)
                 if bits < best:
                     best = bits
-                    heads[s * blocks + p] = (constant - 2) + ((octets - 1) << 2) + (degree << 3)
+                    heads[s * blocks + p] = (constant - 2) + (wide << 2) + (degree << 4)
                     for k in range(CHANNEL * (last - first)):
                         fit[CHANNEL * (s * columns + first) + k] = room[k]
             total += (best >> 3) + 1
@@ -165,7 +166,7 @@ def put_bits(words, bit, value, width, powers):
 
 def put_planes(words, bit, fit, starts, head, first, last, at, powers):
     """The planes of a block, whose channels are `first..last`; `at` is where those of the segment begin."""
-    constant, octets, degree = (head & 3) + 2, ((head >> 2) & 1) + 1, (head >> 3) & 3
+    constant, wide, degree = (head & 3) + 2, (head >> 2) & 3, (head >> 4) & 3
     for c in range(first, last):
         bit = put_bits(words, bit, fit[CHANNEL * (at + c)], 8, powers)
     for k in range(constant):
@@ -173,7 +174,7 @@ def put_planes(words, bit, fit, starts, head, first, last, at, powers):
             value = starts[at + c] if constant == 4 else fit[CHANNEL * (at + c) + 1]
             bit = put_bits(words, bit, octet(value, k), 8, powers)
     for i in range(degree):
-        for k in range(octets):
+        for k in range(2 if i < wide else 1):
             for c in range(first, last):
                 bit = put_bits(words, bit, octet(fit[CHANNEL * (at + c) + 2 + i], k), 8, powers)
     return bit
@@ -239,7 +240,7 @@ def write_segments(
             if most > 57:
                 return -3
             if most > NEAR_BITS or row > NEAR_ROW:
-                head += 32
+                head += 64
             bit = put_bits(words, bit, head, 8, powers)
             bit = put_planes(words, bit, fit, starts, head, first, last, s * columns, powers)
             for k in range(n):

@@ -110,7 +110,7 @@ class RootPath:
     """Where the root is along every clip of a character, as `RootMotion` takes it out of the poses."""
 
     def __init__(self, character: Character, joint: int | None, smooth: float | None) -> None:
-        self.bank = ClipBank.of(character)
+        self.bank = ClipBank.of(character).unpacked()
         self.joint = travelling_joint(character) if joint is None else joint
         if smooth is None:
             smooth = 1.0 if joint is None and carried_by_hips(character.skeleton, self.joint) else 0.0

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from marrow.math import quaternion
 from marrow.motion.bone_map import BoneMap
+from marrow.motion.detached_feet import detached_feet
 from marrow.motion.limb_alignment import limb_turns, unit
 from marrow.motion.posture import Posture
 
@@ -96,6 +97,8 @@ def drivers(
     bodies = quaternion.from_matrix(source.frame @ target.frame.T)
     aligned = {} if shared else limb_turns(bones, source, target, bodies)
     out: dict[int, Driver] = {}
+    # The foot of one and the end of a shin of the other are not the same joint.
+    feet, ends = {*detached_feet(bones.source)}, {*detached_feet(bones.target).values()}
     for chain in bones:
         for t, a, b, w in _along(bones, chain.source, chain.target, chain.name, source.place, target.place):
             if chain.name == "root":
@@ -106,7 +109,7 @@ def drivers(
                     own = quaternion.multiply(aligned[t], own)
             if b < 0:
                 turn = quaternion.multiply(quaternion.conjugate(source.rotation[a]), own)
-                if shared and chain.name != "root":
+                if shared and chain.name != "root" and a not in feet and t not in ends:
                     turn = quaternion.identity(dtype=np.float64)
             else:
                 turn = own

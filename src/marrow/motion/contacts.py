@@ -192,6 +192,8 @@ def standing_shares(points: FeetPoints, planted: Array, times: Array) -> Array:
     radius = round(STEADY * second)
     total = np.cumsum(np.pad(steps, ((radius + 1, radius), (0, 0), (0, 0)), mode="edge"), axis=0)
     speed = (total[2 * radius + 1 :] - total[: -2 * radius - 1]) * (second / (2 * radius + 1))
+    if np.abs(points.place[..., 1, :] - points.place[..., 0, :]).max() < 1e-6 * points.leg:
+        still[..., 1] = False  # one point, which is the ankle's
     share = np.where(still, (RESTING**2 / ((speed / size) ** 2 + RESTING**2)) ** 3, 0.0)
     return np.asarray(share / np.maximum(share.sum(axis=-1, keepdims=True), 1e-300))
 

@@ -19,7 +19,7 @@ from marrow.kernels.planting_reference import NEAR, PER_SECOND, SLIDE, STEP
 from marrow.math import quaternion
 from marrow.model import Pose, Skeleton
 from marrow.motion.body_lift import feet_share, smooth_rise
-from marrow.motion.contact_weights import ContactWeights
+from marrow.motion.contact_work import ContactWork
 from marrow.motion.contacts import (
     LEG,
     LOW,
@@ -136,24 +136,14 @@ class HipsMove(NamedTuple):
     lost: float = 0.0
 
 
-def plant_feet(
-    tool: Retargeter,
-    pose: Pose,
-    world: Array,
-    ground: float,
-    body: Pose,
-    model: Array,
-    tracks: LocalTracks,
-    times: Array,
-    weights: ContactWeights,
-) -> HipsMove:
-    """Changes `tracks`, which are `body` and, as matrices, `model`, so that the feet of the target stand where and when
-    those of the source do."""
+def plant_feet(work: ContactWork) -> HipsMove:
+    """Changes the target's tracks so that its feet stand where and when those of the source do."""
+    tool, body, model, tracks = work.tool, work.body, work.model, work.tracks
+    times, weights, seconds = work.times, work.weights, work.seconds
     T, skeleton, chains = len(times), tool.target, tool.chains("target")
-    theirs = source_points(tool, pose, world, ground)
+    theirs = source_points(tool, work.pose, work.world, work.ground)
     mine = feet_points(skeleton, model, chains, tool.feet_t)
     hips, loops = chains["hips"][0], repeats(mine, theirs)
-    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
     planted = planted_frames(on_moving_ground(theirs, times), times)
     settled = settle_feet(tool, body, model, planted, seconds, share=weights.feet, loops=loops)
     tilted = settled + tilt_feet(tool, body, model, seconds, share=weights.feet, loops=loops)

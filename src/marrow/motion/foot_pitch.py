@@ -173,21 +173,17 @@ def turn_joint(skeleton: Skeleton, body: Pose, model: Array, frames: Array, join
     """Turns a joint, with all below it, by `turn (n, 4)` in model space, in some frames of `body` and `model`, in place."""
     above = int(skeleton.parents[joint])
     local = turn
-    if above >= 0:
-        frame = _rotation(model[frames, above])
-        local = quaternion.multiply(quaternion.multiply(quaternion.conjugate(frame), turn), frame)
+    if above >= 0:  # its axis, seen from the joint above
+        axes = model[frames, above, :, :3].astype(np.float64)
+        seen = (turn[:, None, :3] @ axes)[:, 0] / np.maximum(np.sqrt((axes * axes).sum(axis=1)), 1e-12)
+        local = np.concatenate([seen, turn[:, 3:]], axis=1)
     own = body.rotation[frames, joint].astype(np.float64)
     body.rotation[frames, joint] = quaternion.multiply(local, own)
     matrix = quaternion.to_matrix(turn)
-    below = skeleton.descendants(joint)
-    pivot = model[frames, joint, :, 3].astype(np.float64)[:, None]
-    some = model[np.ix_(frames, below)].astype(np.float64)
-    some[..., 3] -= pivot
-    some = matrix[:, None] @ some
-    some[..., 3] += pivot
-    model[np.ix_(frames, below)] = some
-
-
-def _rotation(matrices: Array) -> Array:
-    axes = matrices[..., :3].astype(np.float64)
-    return quaternion.from_matrix(axes / np.maximum(np.linalg.norm(axes, axis=-2, keepdims=True), 1e-12))
+    pivot = model[frames, joint, :, 3].astype(np.float64)
+    for j in skeleton.descendants(joint).tolist():
+        some = model[frames, j].astype(np.float64)
+        some[..., 3] -= pivot
+        some = matrix @ some
+        some[..., 3] += pivot
+        model[frames, j] = some

@@ -20,12 +20,12 @@ from marrow.motion.arm_turns import Arm
 from marrow.motion.body_lift import feet_share
 from marrow.motion.body_shape import AxisFrames, BodyShape, RoundShape, head_frames, shape_of, trunk_frames
 from marrow.motion.contact_weights import ContactWeights
+from marrow.motion.contact_work import ContactWork
 from marrow.motion.contacts import LEG, FeetPoints, windows
 from marrow.motion.foot_ik import HIGH, BentLimb, HipsMove, asked, repeats
 from marrow.motion.foot_planting import PlantProblem, plant_moves
 from marrow.motion.held_props import holding
 from marrow.motion.limbs import ease
-from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.skin_points import skin_of
 from marrow.motion.spine_reach import bend_spine
 
@@ -94,27 +94,18 @@ class HandsKept(NamedTuple):
     lost: float = 0.0
 
 
-def keep_hands(
-    tool: Retargeter,
-    pose: Pose,
-    world: Array,
-    ground: float,
-    body: Pose,
-    model: Array,
-    tracks: LocalTracks,
-    times: Array,
-    weights: ContactWeights,
-    moved: HipsMove,
-) -> HandsKept | None:
-    """Changes `tracks`, which were `body` and, as matrices, `model` until hips `moved`, so that hands of the target are
-    where those of the source are; None where an arm has no hand."""
+def keep_hands(work: ContactWork, moved: HipsMove) -> HandsKept | None:
+    """Changes the target's tracks, of a body whose hips `moved`, so that its hands are where those of the source are; None
+    where an arm has no hand."""
+    tool, body, tracks, weights = work.tool, work.body, work.tracks, work.weights
+    world, ground, seconds = work.world, work.ground, work.seconds
     arms = [tool.map[f"{s}_arm"] for s in SIDES]
     if min(len(c) for arm in arms for c in (arm.source, arm.target)) < 3:
         return None
     if not weights.hands:
         return HandsKept()
-    T, motion = len(times), _Motion(pose, body, model, moved.shift, moved.rise, times)
-    seconds = float(times[-1] - times[0]) / (T - 1) if T > 1 else 1.0
+    T = len(work.times)
+    motion = _Motion(work.pose, body, work.model, moved.shift, moved.rise, work.times)
     every = max(int(STRIDE / seconds), 1)
     near = np.repeat(_anywhere(tool, motion.at(slice(None, None, every)), world, ground), every)[:T]
     if not near.any():

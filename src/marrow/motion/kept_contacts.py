@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from marrow.model import Pose
-from marrow.motion.contact_weights import ContactWeights
+from marrow.motion.contact_work import ContactWork
 from marrow.motion.foot_ik import HipsMove, plant_feet
 from marrow.motion.hand_contacts import keep_hands
-from marrow.motion.retarget_rotations import LocalTracks
 from marrow.report import Kind
-
-if TYPE_CHECKING:
-    from marrow.motion.retarget import Retargeter
 
 __all__ = ["keep_contacts", "unsolved"]
 
-Array = NDArray[Any]
 
-
-def keep_contacts(
-    tool: Retargeter,
-    pose: Pose,
-    world: Array,
-    ground: float,
-    body: Pose,
-    model: Array,
-    tracks: LocalTracks,
-    times: Array,
-    weights: ContactWeights,
-    *,
-    feet: bool,
-    hands: bool,
-    asked: bool,
-) -> list[tuple[Kind, str]]:
-    """Changes `tracks`, which are `body` and, as matrices, `model`, so that feet and hands touch what those of the source
-    do; `asked`: somebody asked for hands. Returns what the report should say."""
-    work = tool, pose, world, ground, body, model, tracks, times, weights
+def keep_contacts(work: ContactWork, *, feet: bool, hands: bool, asked: bool) -> list[tuple[Kind, str]]:
+    """Changes the target's tracks so that its feet and hands touch what those of the source do; `asked`: somebody asked for
+    hands. Returns what the report should say."""
+    times = work.times
     said: list[tuple[Kind, str]] = []
     moved = HipsMove(np.zeros((len(times), 3)), np.zeros(len(times)))
     if feet:
-        moved = plant_feet(*work)
+        moved = plant_feet(work)
         if moved.lost:
             said.append(("warning", unsolved("feet", moved.lost)))
     if not hands:
         return said
-    kept = keep_hands(*work, moved)
+    kept = keep_hands(work, moved)
     if kept is None:
         return [*said, ("warning", "an arm has no hand here or there: hands are not kept")] if asked else said
     if kept.missed:

@@ -28,6 +28,7 @@ from marrow.motion.bone_map import BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.calibration import checked_calibration, cut_calibration
 from marrow.motion.chain_settings import check_chains, finish_chains, reach_with_chains, weigh_chains
 from marrow.motion.contact_weights import ContactWeights
+from marrow.motion.contact_work import ContactWork
 from marrow.motion.expressions import with_expressions
 from marrow.motion.faces import face_for, with_face
 from marrow.motion.fit_cache import recall, remember
@@ -335,8 +336,9 @@ class Retargeter(Fit):
             if pose is not None and (planted or kept):
                 tracks |= self._twists(tracks, inside=True)
                 body = dense(self.target, tracks, len(times))
-                work = self, pose, world, ground, body, to_model(self.target, body), tracks, times, weights
-                for kind, line in keep_contacts(*work, feet=planted, hands=kept, asked=hands is True):
+                model = to_model(self.target, body)
+                work = ContactWork(self, pose, world, ground, body, model, tracks, times, weights)
+                for kind, line in keep_contacts(work, feet=planted, hands=kept, asked=hands is True):
                     self._lines.add(kind, f"clip {clip.name!r}", line)
             finish_chains(self, settings.chains, len(times), tracks)
             tracks |= self._twists(tracks)
@@ -368,7 +370,7 @@ class Retargeter(Fit):
                 return clip, few
             self._lines.add(
                 "info", f"clip {clip.name!r}",
-                f"a foot or toes are turned over for {seconds:.2f} s, as no body could: they are turned back",
+                f"a leg, a foot or toes are turned for {seconds:.2f} s as no body could: they are turned back",
             )  # fmt: skip
             return mended, sample(mended, np.linspace(0.0, clip.duration, max(len(few), 1)))
         self._lines.add(

@@ -102,22 +102,29 @@ def _middle(T: int, loops: bool) -> slice:
 def _angles(axes: Array, frame: Array) -> Array:
     """Which way a foot points over the ground, how far up, and how far it is rolled to its side, `(3, T)` in radians;
     `frame` are left, up and ahead in its own axes."""
-    axes = axes.astype(np.float64)
-    axes = axes / np.maximum(np.linalg.norm(axes, axis=-2, keepdims=True), 1e-12)
-    left, _, ahead = np.moveaxis(axes @ frame.T, -1, 0)
-    yaw = np.unwrap(np.arctan2(ahead[:, 0], ahead[:, 2]))
-    pitch = np.arcsin(np.clip(ahead[:, 1], -1, 1))
-    level = np.stack([np.cos(yaw), np.zeros(len(yaw)), -np.sin(yaw)], axis=-1)
-    roll = np.arctan2((left * np.cross(ahead, level)).sum(axis=-1), (left * level).sum(axis=-1))
-    return np.stack([yaw, pitch, roll])
+    left, ahead = np.moveaxis(axes.astype(np.float64) @ frame[::2].T, (2, 1), (0, 1))
+    x, y, z = ahead
+    level = np.sqrt(x * x + z * z)
+    yaw = np.unwrap(np.arctan2(x, z))
+    # How far left points up, against where it points over the ground, seen along the foot.
+    flat = (left[0] * z - left[2] * x) / np.maximum(level, 1e-12)
+    size = np.sqrt(x * x + y * y + z * z)
+    up = left[1] * level - y * (left[0] * x + left[2] * z) / np.maximum(level, 1e-12)
+    return np.stack([yaw, np.arctan2(y, level), np.arctan2(up / np.maximum(size, 1e-12), flat)])
 
 
 def _turn(angles: Array) -> Array:
-    """The turns `(T, 4)` that `_angles` are of."""
-    x, y, z = np.eye(3)
-    yaw, pitch, roll = angles
-    out = quaternion.multiply(quaternion.from_axis_angle(y, yaw), quaternion.from_axis_angle(x, -pitch))
-    return quaternion.multiply(out, quaternion.from_axis_angle(z, roll))
+    """The turns `(T, 4)` that `_angles` are of: about y, then x (up is against it), then z."""
+    (cy, cx, cz), (sy, sx, sz) = np.cos(angles / 2), np.sin(angles / 2) * [[1], [-1], [1]]
+    return np.stack(
+        [
+            cy * sx * cz + sy * cx * sz,
+            sy * cx * cz - cy * sx * sz,
+            cy * cx * sz - sy * sx * cz,
+            cy * cx * cz + sy * sx * sz,
+        ],
+        axis=-1,
+    )
 
 
 def _settled(angle: Array, stands: Array, flat: float | None, seconds: float) -> Array:

@@ -13,6 +13,7 @@ from marrow.math import quaternion
 from marrow.model import Clip, Skeleton
 from marrow.model.clip import PATHS
 from marrow.motion.posture import Posture
+from marrow.motion.spikes import spikes, without_spikes
 
 __all__ = ["turned_back"]
 
@@ -27,13 +28,15 @@ ROTATION = PATHS.index("rotation")
 def turned_back(
     skeleton: Skeleton, chains: Mapping[str, tuple[int, ...]], stance: Posture, clip: Clip
 ) -> tuple[Clip, float]:
-    """A clip whose feet and toes are turned as they can be, against how they stand, and for how long they were not."""
+    """A clip whose feet and toes are turned as they can be, against how they stand, and legs without single frames in which
+    they are elsewhere; and for how long they were not."""
     if not stance.stance:
         return clip, 0.0
+    legs = {j for side in ("left", "right") for j in chains[f"{side}_leg"]}
     feet = {chains[f"{side}_leg"][2]: False for side in ("left", "right")}
     feet |= {j: True for side in ("left", "right") for j in chains.get(f"{side}_toes", ())[:1]}
     table = clip.tracks.table
-    picked = np.isin(table["target"], list(feet)) & (table["path"] == ROTATION)
+    picked = np.isin(table["target"], [*legs, *feet]) & (table["path"] == ROTATION)
     made, lost = {}, 0.0
     for k in np.flatnonzero(picked).tolist():
         track = clip.tracks[k]
@@ -44,6 +47,13 @@ def turned_back(
             quaternion.conjugate(stance.rotation[above]), stance.rotation[track.target]
         )
         own = track.values.astype(np.float64)
+        alone = spikes(own)
+        if alone.any():
+            own = without_spikes(own, alone)
+            made[k] = track.replace(values=own.astype(np.float32))
+            lost = max(lost, float(alone.mean()) * clip.duration)
+        if track.target not in feet:
+            continue
         turn = quaternion.multiply(quaternion.conjugate(rest), own)
         if feet[track.target]:
             over = np.abs(turn[:, 3]) < np.cos(BEND / 2)

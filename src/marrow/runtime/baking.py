@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.animator.playback import ADDITION, BODY, playback_graph
-from marrow.graph.compiled import CompiledGraph, FunctionEntry
+from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.description import Graph
 from marrow.graph.instance_fields import at_rest, empty_memory
@@ -23,11 +23,13 @@ from marrow.graph.pose_program import PoseEvaluator
 from marrow.graph.state import new_state
 from marrow.io.atomic import replacing
 from marrow.kernels import control_tables as ct
+from marrow.kernels.foot_probes import SHAPE
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.runtime.container import write_sections
 from marrow.runtime.layout import NAMES, SIZES, TABLES, array_leaves, runtime_kernels
 from marrow.runtime.skins import SkinSections, skin_sections
+from marrow.runtime.steps import BakedSteps, baked_steps, overridden
 
 __all__ = ["BakedRuntime", "bake_runtime", "baked"]
 
@@ -104,11 +106,11 @@ def baked(
         raise ValidationError(
             f"bake_runtime: {match.path} is MotionMatch, whose search the runtimes do not have: bake a graph without it"
         )
-    for entry in compiled.functions:
-        raise _refused(entry)
+    between = baked_steps(compiled)
     surface = skin_sections(character) if skins else SkinSections()
     sections = {
-        **_tables(compiled, graph is not None, surface),
+        **_tables(compiled, graph is not None, surface, between),
+        **between.sections,
         **_names(compiled),
         **{name: getattr(compiled.tables, name.partition(".")[2]) for name in array_leaves("graph")},
         **{name: getattr(new_state(compiled, 1), name.partition(".")[2]) for name in array_leaves("state")},
@@ -120,27 +122,15 @@ def baked(
     return file.getvalue(), compiled
 
 
-def _refused(entry: FunctionEntry) -> ValidationError:
-    """What cannot be done without Python."""
-    what = "a function of Python's"
-    if entry.override is not None:
-        what = "a JointOverride, which the runtimes do not have"
-    elif entry.ground is not None:
-        what = "FootPlacement, which asks for the ground, which the runtimes do not have"
-    elif entry.ik is not None:
-        what = "full-body or chain inverse kinematics, which the runtimes do not have"
-    elif entry.source is not None:
-        what = "Retarget, which shows another animator, and the runtimes know one character each"
-    return ValidationError(f"bake_runtime: {entry.path} is {what}: bake a graph without it")
-
-
 def _pose(compiled: CompiledGraph) -> dict[str, Array]:
     """What the pose kernel reads and nobody changes, as its evaluator binds it. Packed clips stay packed."""
     kept = PoseEvaluator.of(compiled)._make_frame().kept
     return {name: kept[f"work.{name.partition('.')[2]}"] for name in array_leaves("pose")}
 
 
-def _tables(compiled: CompiledGraph, has_graph: bool, surface: SkinSections) -> dict[str, Array]:
+def _tables(
+    compiled: CompiledGraph, has_graph: bool, surface: SkinSections, between: BakedSteps
+) -> dict[str, Array]:
     character, bank, layout = compiled.character, compiled.bank, compiled.bank.layout
     skeleton = character.skeleton
     sizes = {
@@ -152,6 +142,7 @@ def _tables(compiled: CompiledGraph, has_graph: bool, surface: SkinSections) -> 
         "listens": compiled.listens, "functions": len(compiled.functions), "has_graph": has_graph,
         "body": -1 if has_graph else compiled.slots[BODY].index,
         "addition": -1 if has_graph else compiled.slots[ADDITION].index, **surface.sizes,
+        **between.sizes, "placed": compiled.placed,
     }  # fmt: skip
     assert tuple(sizes) == SIZES
     lasting, clips = LastingEvents(compiled), character.clips
@@ -182,12 +173,13 @@ def _tables(compiled: CompiledGraph, has_graph: bool, surface: SkinSections) -> 
         "lasts": lasting._lasts,
         "lasting": lasting._names,
         "rest_model": skeleton.rest_model.reshape(-1, 12),
+        **between.tables,
     }
     if set(tables) != set(TABLES):
         raise ValueError(f"sections: {set(tables) ^ set(TABLES)}")
     widths = {
         "parameter_places": 4, "parameter_values": 7, "machine_states": 3, "montage_places": 4, "montage_values": 3,
-        "world_vectors": 5,
+        "world_vectors": 5, "steps": 5, "override_joints": 2, "override_places": 2, "foot_shapes": SHAPE,
     }  # fmt: skip
     found = {}
     for name, (dtype, axes) in TABLES.items():
@@ -238,6 +230,7 @@ def _names(compiled: CompiledGraph) -> dict[str, Array]:
         "nodes": compiled.paths,
         "saved": compiled.saved,
         "meshes": [mesh.name for mesh in character.meshes],
+        "overrides": overridden(compiled),
     }
     found = {}
     for kind in NAMES:

@@ -141,18 +141,28 @@ def _zig(*arguments: str) -> None:
         raise SystemExit(f"marrow: building the runtime failed:\n{done.stderr}")
 
 
-def _headers(folder: Path, levels: Sequence[tuple[str, str]], find: str, *, checked: bool = False) -> None:
-    """The headers that are made: the layout, and the table of kernels."""
+def _headers(
+    folder: Path,
+    levels: Sequence[tuple[str, str]],
+    find: str,
+    *,
+    checked: bool = False,
+    without: Sequence[str] = (),
+) -> None:
+    """The headers that are made: the layout, and the table of kernels, of which some may not be there."""
     from marrow.runtime.layout import KERNELS_USED, header
+
+    there = [name for name in KERNELS_USED if name not in without]
 
     (folder / "marrow_layout.h").write_text(header())
     lines = ["typedef struct { const char *name; mrw_kernels kernels; } mrw_level_entry;"]
     for prefix, _ in levels:
-        lines += [f"void {prefix}{name}(void *frame);" for name in KERNELS_USED]
+        lines += [f"void {prefix}{name}(void *frame);" for name in there]
         if checked:
-            lines += [_CHECKED.replace("NAME", f"{prefix}{name}") for name in KERNELS_USED]
+            lines += [_CHECKED.replace("NAME", f"{prefix}{name}") for name in there]
     for prefix, name in levels:
-        entries = ", ".join(f"{'checked_' if checked else ''}{prefix}{kernel}" for kernel in KERNELS_USED)
+        called = [f"{'checked_' if checked else ''}{prefix}{kernel}" for kernel in KERNELS_USED]
+        entries = ", ".join(c if k in there else "0" for c, k in zip(called, KERNELS_USED))
         lines.append(f'static const mrw_level_entry level_{name} = {{"{name}", {{{entries}}}}};')
     before = [_FAULT] if checked else []
     (folder / "marrow_kernels.h").write_text("\n".join([*before, *lines, find]) + "\n")
@@ -201,22 +211,23 @@ def _includes(folder: str) -> list[str]:
 
 def _wasm(file: Path) -> None:
     """The module for pages, with the exact multiply-add in it that the strict one calls."""
-    from marrow.kernels.language.wasm_binary import EXACT, exchanged
     from marrow.kernels.targets import TARGETS
+    from marrow.runtime.layout import NOT_IN_PAGES
     from marrow.runtime.wasm_kernels import FEATURES, wasm_object
+
+    small = ["-Os" if flag == "-O2" else flag for flag in _C_FLAGS]
 
     find = "static const mrw_level_entry *mrw_find_level(void) { return &level_wasm; }"
     with tempfile.TemporaryDirectory() as folder:
-        _headers(Path(folder), [("", "wasm")], find)
+        _headers(Path(folder), [("", "wasm")], find, without=NOT_IN_PAGES)
         (Path(folder) / "kernels.o").write_bytes(_kept("wasm", wasm_object))
         _zig(
-            "cc", "-target", TARGETS["wasm"].zig, *(f"-m{name}" for name in FEATURES), *_C_FLAGS, *_includes(folder),
+            "cc", "-target", TARGETS["wasm"].zig, *(f"-m{name}" for name in FEATURES), *small, *_includes(folder),
             *_sources(), *(str(path) for path in sorted((SOURCES / "wasm").glob("*.c"))), f"{folder}/kernels.o",
             "-nostdlib", "-Wl,--no-entry", "-Wl,--gc-sections", "-Wl,--strip-all", "-Wl,-z,stack-size=262144",
             "-Wl,--initial-memory=4194304", "-Wl,--max-memory=4294901760", *(f"-Wl,--export={n}" for n in _exports()),
             "-o", str(file),
         )  # fmt: skip
-    file.write_bytes(exchanged(file.read_bytes(), EXACT))
 
 
 def _exports() -> list[str]:

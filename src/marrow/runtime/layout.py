@@ -12,19 +12,27 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from marrow.ik.plan import scratch
 from marrow.kernels import catalogue, control_tables, pose_programs
 from marrow.kernels.control_chunks import MOST_EVENTS
 from marrow.kernels.control_weight_rules import RULE_REF
+from marrow.kernels.foot_probes import SHAPE
+from marrow.kernels.ik.row_solver import REACHED, TURNED
+from marrow.kernels.ik.rows import GIVEN, REFS, TICK
+from marrow.kernels.ik.work import GOAL, LIMIT
+from marrow.kernels.joint_overrides import OVERRIDE_HEAD, OVERRIDE_JOINT
 from marrow.kernels.language.kernel import KERNELS, Kernel
 from marrow.kernels.language.types import ArrayKind
 from marrow.kernels.moments import MOST_PARTS, PATH
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS
+from marrow.kernels.operations.footholds import LEG_VECTORS, PROBES
 from marrow.kernels.operations.limbs import HEADER
 from marrow.kernels.skinning import METHODS
 
 __all__ = [
     "KERNELS_USED",
     "NAMES",
+    "NOT_IN_PAGES",
     "SIZES",
     "array_leaves",
     "header",
@@ -39,6 +47,17 @@ KERNELS_USED = (
     "gather_chunks",
     "run_programs",
     "write_root_vectors",
+    "look_up_targets",
+    "take_poses",
+    "begin_again",
+    "put_solved",
+    "come_to_rest",
+    "ik_solve",
+    "foot_probes",
+    "put_heights",
+    "field_below",
+    "ground_below",
+    "override_joints",
     "check_record",
     "split_updates",
     "move_roots",
@@ -50,17 +69,19 @@ KERNELS_USED = (
 """The kernels that the driver calls. Of ways of skinning other than linear the one that writes everything: files stay
 small, and
 what an output is does not depend on which others are written."""
+NOT_IN_PAGES = ("skin_linear_0", "skin_linear_1")
+"""Kernels that modules for pages do without: pages skin on the GPU, and one kernel that writes everything is enough."""
 SIZES = (
     "joints", "morphs", "row_joints", "row_morphs", "palette", "pose_size", "inertia_size", "memory", "vectors", "depth",
     "pose_depth", "longest", "section", "sums", "header", "travels", "keeps", "springs", "listens", "functions",
     "has_graph",
-    "body", "addition", "vertices", "skins", "has_normals", "has_tangents",
+    "body", "addition", "vertices", "skins", "has_normals", "has_tangents", "override_width", "ik_steps", "placed",
 )  # fmt: skip
 """Whole numbers of a baked character, in this order in its section `sizes`."""
 NAMES = (
     "character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machine_names", "states", "slots",
     "montages",
-    "sections", "events", "curves", "nodes", "saved", "meshes",
+    "sections", "events", "curves", "nodes", "saved", "meshes", "overrides",
 )  # fmt: skip
 """Lists of names, each a section `names.X`: UTF-8, every name with a NUL behind it."""
 TABLES = {
@@ -68,10 +89,37 @@ TABLES = {
     "parents": ("i4", 1), "clip_flags": ("i8", 1), "parameter_places": ("i8", 2), "parameter_values": ("f8", 2),
     "machine_states": ("i8", 2), "slot_flags": ("i8", 1), "montage_places": ("i8", 2), "montage_values": ("f8", 2),
     "world_vectors": ("i8", 2), "curve_columns": ("i8", 1), "saved_places": ("i8", 1), "lasts": ("u1", 2),
-    "lasting": ("i8", 1), "rest_model": ("f4", 2),
+    "lasting": ("i8", 1), "rest_model": ("f4", 2), "steps": ("i8", 2), "step_values": ("f8", 1),
+    "override_joints": ("i4", 2),
+    "override_places": ("i8", 2), "feet": ("i8", 1), "toes": ("i8", 1), "foot_shapes": ("f8", 2),
 }  # fmt: skip
 """The other sections: type and axes."""
+STEPS = ("override", "ground", "ik")
+"""What is done between programs, in the section `steps`: its kind, then four numbers that say what of it."""
+IK_LEAVES = {
+    "joints": ("i4", 1), "parents": ("i4", 1), "flags": ("i4", 1), "stiffness": ("f4", 1), "above": ("f4", 1),
+    "limits": ("f4", 1), "effector_nodes": ("i4", 2), "effector_flags": ("i4", 1), "effector_points": ("f4", 1),
+    "floor_nodes": ("i4", 1), "floor_points": ("f4", 2), "parts": ("i4", 1), "spaces": ("i4", 1), "offsets": ("f4", 2),
+    "effector_joints": ("i4", 1), "points": ("f4", 2), "centres": ("i4", 1), "reaches": ("f4", 1), "strengths": ("f4", 2),
+    "turning": ("i4", 1), "used": ("i4", 1), "refs": ("i4", 2), "floors": ("i4", 2), "cold": ("f4", 2), "warm": ("f4", 2),
+    "whole": ("i8", 1), "numbers": ("f8", 1),
+}  # fmt: skip
+"""The sections `ik0.X`, `ik1.X`... of solvers in a graph: what `ik_solve` and `IkRows` have for good, where targets and
+floors are found, what the solver is told for each step; whole numbers and others."""
+IK_WHOLE = ("weight", "kept", "steps", "mover", "centre")
+IK_NUMBERS = (
+    "size", "bones", "damping", "turn_weight", "hips", "limit_weight", "floor_weight", "most_turn", "inner", "left", "jump",
+)  # fmt: skip
 LASTING = np.dtype([("told", "<i4"), ("back", "<i4"), ("inside", "<i4"), ("source", "<i4")])
+
+_IK_ROWS = {f"work.{name}" for name in (
+    "memory", "rows", "targets", "stamps", "since", "weights", "skeleton_parents", "parts", "spaces", "offsets",
+    "effector_joints", "points", "centres", "reaches", "strengths", "turning", "used", "translation", "rotation", "scale",
+    "goals", "out_translation", "out_rotation", "warm", "Jp", "at", "kept", "state", "mover", "keeps", "left", "jump",
+    "ticks_left",
+)}  # fmt: skip
+IK_LANES = tuple(scratch(1, 1, 1))
+"""The memory that the solver works in."""
 
 # What the driver puts into frames by hand; everything else of these kernels is put in from the file, by name.
 _BY_HAND = {
@@ -88,6 +136,38 @@ _BY_HAND = {
     },
     "write_root_vectors": {
         "instances", "place", "placed", "values", "constants", "given", "vectors", "header",
+    },
+    "look_up_targets": {
+        *(f"work.{name}" for name in ("instances", "values", "constants", "place", "refs", "parts", "spaces", "targets")),
+        "first", "last",
+    },
+    "ik_rows": {*_IK_ROWS, "first", "last"},
+    "come_to_rest": {
+        *_IK_ROWS, "seconds", "first", "last",
+        *(f"rest.{name}" for name in (
+            "found_rotation", "found_translation", "found_residuals", "residuals", "body", "holds", "weight",
+        )),
+    },
+    "ik_solve": {
+        *(f"work.{name}" for name in (
+            "joints", "parents", "flags", "stiffness", "above", "limits", "effector_nodes", "effector_flags",
+            "effector_points", "floor_nodes", "floor_points", "translation", "rotation", "scale", "goals", "floors",
+            "out_translation", "out_rotation", "residuals", "fades", "cares", "tauts", *IK_LANES, "centre", "size", "bones",
+            "damping", "turn_weight", "hips", "limit_weight", "floor_weight", "most_turn", "inner",
+        )),
+        "first", "last",
+    },
+    "foot_probes": {
+        "memory", "parents", "instances", "places", "vectors", "feet", "toes", "shapes", "points", "owners", "top", "first",
+        "header", "Jp",
+    },
+    "put_heights": {"heights", "points", "owners", "vectors"},
+    "field_below": {"field", "points", "heights", "normals", "hit", "x", "z", "spacing", "above", "depth"},
+    "ground_below": {
+        "boxes", "corners", "points", "heights", "normals", "hit", "nodes", "leaf", "above", "depth", "start", "stop",
+    },
+    "override_joints": {
+        "memory", "parents", "rows", "told", "whose", "joints", "first", "top", "Jp", "offset", "model",
     },
     "check_record": {"words", "frames", "groups", "morph_groups"},
     "split_updates": {"instances", "place", "shown_at", "path", "dt", "seconds", "parts"},
@@ -123,11 +203,14 @@ def runtime_kernels() -> list[Kernel]:
         f"update_graph: kept.{n}" for n in kept ^ _KEPT
     ]
     for kernel in found:
-        by_hand = _BY_HAND[_family(kernel.name)]
+        family = _family(kernel.name)
+        by_hand = _BY_HAND[family]
         problems += [f"{kernel.name}: {name}" for name in by_hand - set(kernel.leaves)]
         rest = {name: kind for name, kind in kernel.leaves.items() if name not in by_hand}
         problems += [
-            f"{kernel.name}: {n}" for n, k in rest.items() if not isinstance(k, ArrayKind) or k.ndim > 2
+            f"{kernel.name}: {n}"
+            for n, k in rest.items()
+            if family not in _FROM_FILES or not isinstance(k, ArrayKind) or k.ndim > 2
         ]
     if problems:
         raise ValueError(
@@ -137,8 +220,14 @@ def runtime_kernels() -> list[Kernel]:
     return found
 
 
+_FROM_FILES = ("update_graph", "run_programs", "skin")
+"""Whose other arguments are sections of files."""
+_SAME_FRAMES = {"take_poses": "ik_rows", "begin_again": "ik_rows", "put_solved": "ik_rows"}
+
+
 def _family(kernel: str) -> str:
-    return "skin" if kernel.startswith("skin_") else kernel
+    """Kernels whose frames are alike."""
+    return "skin" if kernel.startswith("skin_") else _SAME_FRAMES.get(kernel, kernel)
 
 
 def array_leaves(prefix: str) -> dict[str, tuple[int, ArrayKind]]:
@@ -191,6 +280,8 @@ def _constants() -> Iterator[str]:
     from marrow.graph.animator.steps import LONGEST_STEP
     from marrow.graph.control import LONG_STEP
     from marrow.graph.control_pass import MOST_TOLD
+    from marrow.graph.ground_mesh import LEAF
+    from marrow.graph.ik_steps import MOST_TICKS
     from marrow.graph.lasting_events import JUST_NOW
     from marrow.graph.program_buffers import SECTIONS
     from marrow.graph.slot_control import FASTEST
@@ -207,6 +298,17 @@ def _constants() -> Iterator[str]:
         "MOST_TOLD": MOST_TOLD,
         "SECTIONS": SECTIONS,
         "HEADER": HEADER,
+        "PROBES": PROBES,
+        "LEG_VECTORS": LEG_VECTORS,
+        "FOOT_SHAPE": SHAPE,
+        "IK_GIVEN": GIVEN,
+        "IK_GOAL": GOAL,
+        "IK_LIMIT": LIMIT,
+        "IK_REFS": REFS,
+        "IK_MOST_TICKS": MOST_TICKS,
+        "OVERRIDE_HEAD": OVERRIDE_HEAD,
+        "OVERRIDE_JOINT": OVERRIDE_JOINT,
+        "GROUND_LEAF": LEAF,
         "PATH": PATH,
         "MOST_PARTS": MOST_PARTS,
     }
@@ -214,20 +316,25 @@ def _constants() -> Iterator[str]:
         yield f"#define MRW_{name} {value}"
     numbers = {
         "LONG_STEP": LONG_STEP, "LONGEST_STEP": LONGEST_STEP, "FASTEST": FASTEST,
-        "JUST_NOW": JUST_NOW,
+        "JUST_NOW": JUST_NOW, "IK_TICK": TICK, "IK_REACHED": REACHED, "IK_TURNED": TURNED,
     }  # fmt: skip
     for name, number in numbers.items():
         yield f"#define MRW_{name} {float(number)!r}"
 
 
 def _frames() -> Iterator[str]:
+    seen: dict[str, Kernel] = {}
     for kernel in runtime_kernels():
-        family = _family(kernel.name)
-        if family == "skin" and kernel.name != "skin_linear_0":
-            if kernel.offsets != KERNELS["skin_linear_0"].offsets:
-                raise ValueError(f"{kernel.name} has another frame than skin_linear_0")
+        called = _family(kernel.name)
+        first = seen.setdefault(called, kernel)
+        if kernel is not first:
+            if kernel.offsets != first.offsets:
+                raise ValueError(f"{kernel.name} has another frame than {first.name}")
             continue
-        called = "skin" if family == "skin" else kernel.name
+        if called == "come_to_rest":
+            same = {n: at for n, at in kernel.offsets.items() if n.startswith("work.")}
+            if same != {n: at for n, at in seen["ik_rows"].offsets.items() if n.startswith("work.")}:
+                raise ValueError("come_to_rest has other rows than take_poses")
         words = [f"AT_{called}_{name.replace('.', '_')} = {at}" for name, at in kernel.offsets.items()]
         words += [f"AT_{called}_results = {kernel.results}", f"WORDS_{called} = {max(kernel.size, 1)}"]
         yield f"enum {{ {', '.join(words)} }};"
@@ -282,9 +389,25 @@ def _body() -> str:
     tables = [f'{{"{n}", -1, {np.dtype(t).itemsize}, {a}, -1}}' for n, (t, a) in TABLES.items()]
     lines.append(f"enum {{ {', '.join('TABLE_' + n for n in TABLES)}, MRW_TABLES }};")
     lines.append(f"static const mrw_leaf mrw_tables[] = {{ {', '.join(tables)} }};")
+    leaves = [f'{{"ik0.{n}", -1, {np.dtype(t).itemsize}, {a}, -1}}' for n, (t, a) in IK_LEAVES.items()]
+    lines.append(f"enum {{ {', '.join('IK_' + n for n in IK_LEAVES)}, IK_LEAVES }};")
+    lines.append(f"static const mrw_leaf mrw_ik_leaves[] = {{ {', '.join(leaves)} }};")
+    for prefix, names in (("IKW_", IK_WHOLE), ("IKN_", IK_NUMBERS), ("STEP_", STEPS)):
+        lines.append(f"enum {{ {', '.join(prefix + n for n in names)}, {prefix}COUNT }};")
+    lines += _lanes()
     entries = ", ".join(f"void (*{name})(void *)" for name in KERNELS_USED)
     lines.append(f"typedef struct {{ {entries.replace(',', ';')}; }} mrw_kernels;")
     return "\n".join(lines)
+
+
+def _lanes() -> Iterator[str]:
+    """The solver's own memory: for each array, floats for each node, effector, floor, and beside them."""
+    rows = []
+    for name in IK_LANES:
+        sizes = [len(scratch(*counts)[name]) for counts in ((1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2))]
+        each = [size - sizes[0] for size in sizes[1:]]
+        rows.append(f"{{AT_ik_solve_work_{name}, {', '.join(map(str, [*each, sizes[0] - sum(each)]))}}}")
+    yield f"static const int32_t mrw_ik_lanes[][5] = {{ {', '.join(rows)} }};"
 
 
 @functools.cache

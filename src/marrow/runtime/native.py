@@ -14,18 +14,22 @@ from marrow.errors import MarrowError
 from marrow.kernels import control_tables as ct
 from marrow.runtime.build import built
 
-__all__ = ["NativeCharacter", "NativeCrowd", "NativeRuntime"]
+__all__ = ["NativeCharacter", "NativeCrowd", "NativeGround", "NativeRuntime"]
 
 Array = NDArray[Any]
 _POINTERS = ("mrw_load", "mrw_create", "mrw_matrices", "mrw_model_matrices", "mrw_pose", "mrw_morphs", "mrw_events",
 "mrw_root",
-             "mrw_travel", "mrw_parents", "mrw_palette_joints", "mrw_inverse_bind")  # fmt: skip
+             "mrw_travel", "mrw_parents", "mrw_palette_joints", "mrw_inverse_bind", "mrw_ground_field",
+             "mrw_ground_mesh")  # fmt: skip
 _WIDE = ("mrw_count", "mrw_find", "mrw_size", "mrw_instances", "mrw_slot_play", "mrw_montage_play", "mrw_montage_jump",
 "mrw_snapshot",
-         "mrw_machine_states", "mrw_montage_info")  # fmt: skip
+         "mrw_machine_states", "mrw_montage_info", "mrw_override_joints", "mrw_ground_asked", "mrw_dropped")  # fmt: skip
+ASKED = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_double), ctypes.c_int64, ctypes.c_double, ctypes.POINTER(ctypes.c_double)
+)  # fmt: skip
 LISTS = ("character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machine_names", "states",
 "slots", "montages",
-         "sections", "events", "curves", "nodes", "saved", "meshes")  # fmt: skip
+         "sections", "events", "curves", "nodes", "saved", "meshes", "overrides")  # fmt: skip
 SIZES = ("joints", "morphs", "palette", "vertices", "has_graph", "pose_row", "pose_joints", "morph_row")
 
 
@@ -54,6 +58,42 @@ class NativeRuntime:
         if not pointer:
             raise self.error()
         return NativeCharacter(self, pointer)
+
+    def height_field(
+        self, heights: ArrayLike, spacing: float, origin: tuple[float, float] = (0.0, 0.0)
+    ) -> NativeGround:
+        array = np.ascontiguousarray(heights, np.float64)
+        sizes, f = map(ctypes.c_int64, array.shape), ctypes.c_double
+        return NativeGround(
+            self, "mrw_ground_field", _address(array), *sizes, f(spacing), f(origin[0]), f(origin[1])
+        )
+
+    def ground_mesh(self, positions: ArrayLike, triangles: ArrayLike) -> NativeGround:
+        places, corners = (
+            np.ascontiguousarray(positions, np.float64),
+            np.ascontiguousarray(triangles, np.int32),
+        )
+        n = ctypes.c_int64
+        return NativeGround(
+            self, "mrw_ground_mesh", _address(places), n(len(places)), _address(corners), n(len(corners))
+        )
+
+
+def _address(array: Array) -> Any:
+    return array.ctypes.data_as(ctypes.c_void_p)
+
+
+class NativeGround:
+    """Ground that crowds stand on; freed after them."""
+
+    def __init__(self, runtime: NativeRuntime, name: str, *given: Any) -> None:
+        self.runtime = runtime
+        self.pointer = ctypes.c_void_p(getattr(runtime.library, name)(*given))
+        if not self.pointer:
+            raise runtime.error()
+
+    def free(self) -> None:
+        self.runtime.library.mrw_ground_free(self.pointer)
 
 
 class NativeCharacter:
@@ -95,6 +135,7 @@ class NativeCrowd:
     def __init__(self, character: NativeCharacter, pointer: int) -> None:
         self.character, self.pointer = character, ctypes.c_void_p(pointer)
         self.library = character.runtime.library
+        self._asked: Any = None
 
     def destroy(self) -> None:
         self.library.mrw_destroy(self.pointer)
@@ -211,6 +252,54 @@ class NativeCrowd:
         each = any(a is not None and a.ndim == 2 for a in given)
         pointers = [None if a is None else a.ctypes.data_as(ctypes.c_void_p) for a in given]
         self._call("mrw_set_root", *pointers, int(each), *who[:2])
+
+    # -- joints that code places, and the ground ------------------------------------------------------------------------
+    def override(
+        self, name: str, *, rotation: ArrayLike | None = None, translation: ArrayLike | None = None, weight: float = 1.0,
+        instances: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        """Joints of a `JointOverride`: quaternions `(k, 4)` and translations `(k, 3)`, or `(n, k, ...)`."""
+        who = _numbers(instances)
+        given = [None if a is None else np.ascontiguousarray(a, np.float64) for a in (rotation, translation)]
+        each = any(a is not None and a.ndim == 3 for a in given)
+        pointers = [None if a is None else _address(a) for a in given]
+        index = self._index("overrides", name)
+        self._call("mrw_override", index, *pointers, ctypes.c_double(weight), int(each), *who[:2])
+
+    def set_ground(self, ground: Any) -> None:
+        """A height, heights `(N,)`, a `NativeGround`, a function of places `(n, 2)`, None; or "by hand"."""
+        self._asked = None
+        if ground is None or isinstance(ground, NativeGround):
+            self._call("mrw_set_ground", None if ground is None else ground.pointer)
+        elif ground == "by hand":
+            self._call("mrw_set_ground_by_hand")
+        elif callable(ground):
+
+            def ask(_: Any, points: Any, count: int, reach: float, heights: Any) -> None:
+                places = np.ctypeslib.as_array(points, (count, 3))[:, [0, 2]]
+                np.ctypeslib.as_array(heights, (count,))[:] = ground(places)
+
+            self._asked = ASKED(ask)
+            self._call("mrw_set_ground_function", self._asked, None)
+        else:
+            self._put("mrw_set_ground_heights", ground, np.float64)
+
+    def asked(self) -> tuple[Array, float]:
+        """Points `(n, 3)` where the ground is asked for by hand, and how far from them it may be."""
+        points, reach = ctypes.POINTER(ctypes.c_double)(), ctypes.c_double(0.0)
+        count = self._call("mrw_ground_asked", ctypes.byref(points), ctypes.byref(reach))
+        found = np.ctypeslib.as_array(points, (count, 3)).copy() if count else np.zeros((0, 3))
+        return found, reach.value
+
+    def answer(self, heights: ArrayLike) -> None:
+        self._put("mrw_ground_answer", heights, np.float64)
+
+    @property
+    def dropped(self) -> tuple[int, int, int]:
+        """Events and pose operations that the last update had no room for, and instances whose machine goes in a circle."""
+        found = [ctypes.c_int64(0) for _ in range(3)]
+        self._call("mrw_dropped", *(ctypes.byref(k) for k in found))
+        return found[0].value, found[1].value, found[2].value
 
     # -- instances ----------------------------------------------------------------------------------------------------
     def add(self, count: int = 1) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from marrow.kernels.language.machine import LEVELS, ProcessorLevel, object_code, target_machine
 from marrow.kernels.language.wasm_code import lowered
 from marrow.kernels.targets import BuildTarget
-from marrow.runtime.layout import runtime_kernels
+from marrow.runtime.layout import NOT_IN_PAGES, runtime_kernels
 
 __all__ = ["FEATURES", "library_object", "wasm_object"]
 
@@ -22,11 +22,12 @@ FEATURES = ("simd128", "bulk-memory", "nontrapping-fptoint", "sign-ext", "relaxe
 TRIPLE = "wasm32-unknown-unknown"
 
 
-def written_kernels(machine: Any, *, checks: bool = False) -> tuple[str, list[str]]:
-    """The kernels of the runtimes in LLVM's language, and what is looked at in them."""
+def written_kernels(machine: Any, *, checks: bool = False, page: bool = False) -> tuple[str, list[str]]:
+    """The kernels of the runtimes in LLVM's language, and what is looked at in them; for a `page` those that it has."""
     from marrow.kernels.language.machine import checked
 
-    return checked(runtime_kernels(), machine, checks=checks)
+    kernels = [k for k in runtime_kernels() if not page or k.name not in NOT_IN_PAGES]
+    return checked(kernels, machine, checks=checks)
 
 
 def library_object(target: BuildTarget, level: str, *, checked: bool = False) -> bytes:
@@ -48,7 +49,7 @@ def wasm_object() -> bytes:
     """Object code of the kernels for WebAssembly, with relaxed SIMD."""
     features = ",".join(f"+{name}" for name in FEATURES)
     machine = target_machine(ProcessorLevel("wasm", "generic", features), triple=TRIPLE)
-    text = lowered(written_kernels(machine)[0], strict=False)
+    text = lowered(written_kernels(machine, page=True)[0], strict=False)
     if others := re.findall(r"llvm\.(?:fma|fmuladd)\.[\w.]+", text):
         raise ValueError(f"{others[0]} has no form in WebAssembly yet")
-    return object_code(text, machine)
+    return object_code(text, machine, small=True)  # pages are fetched

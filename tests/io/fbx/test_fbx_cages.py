@@ -8,7 +8,7 @@ import pytest
 from handmade import Fbx, numbers
 
 import marrow as mw
-from marrow.errors import ValidationError
+from marrow.errors import ResourceLimitError, ValidationError
 
 POINTS = [c for x in (-1, 1) for y in (-1, 1) for z in (-1, 1) for c in (x, y, z)]
 SIDES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
@@ -67,6 +67,12 @@ def test_the_file_says_where_and_how_often():
     assert loaded(box(smooth=0), subdivide=1).meshes[0].triangle_count == 48
     with pytest.raises(ValidationError, match="at most 6"):
         loaded(box(), subdivide=9)
+
+
+def test_a_file_that_asks_for_too_much_is_refused():
+    data = box().replace(b"PreviewDivisionLevels: 2", b"PreviewDivisionLevels: 2000000000")
+    with pytest.raises(ResourceLimitError, match="lower subdivide="):
+        loaded(data, subdivide="file")
 
 
 def test_creased_edges_stay_sharp():

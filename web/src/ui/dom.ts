@@ -1,13 +1,19 @@
 /** Small helpers to build the page's elements. */
 
+import { inLine } from "./names";
+
 type Child = Node | string | null | undefined | false;
 type Props = Record<string, unknown>;
+
+function inLines(children: Child[]): (Node | string)[] {
+  return children.filter((child): child is Node | string => Boolean(child)).map((child) => (typeof child === "string" ? inLine(child) : child));
+}
 
 /** An element with properties, attributes (`aria-*`, `data-*`, `role`) and listeners (`onclick`), and its children. */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   apply(element, props);
-  element.append(...children.filter((child): child is Node | string => Boolean(child)));
+  element.append(...inLines(children));
   return element;
 }
 
@@ -19,7 +25,7 @@ export function s<K extends keyof SVGElementTagNameMap>(tag: K, props: Props = {
     if (key.startsWith("on")) (element as unknown as Props)[key] = value;
     else if (value !== undefined && value !== null) element.setAttribute(key, String(value));
   }
-  element.append(...children.filter((child): child is Node | string => Boolean(child)));
+  element.append(...inLines(children));
   return element;
 }
 
@@ -231,5 +237,6 @@ export function themeColor(name: string): string {
 
 /** Sets a text only where it is another: what does not change need not be drawn again. */
 export function setText(element: Element, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = inLine(text);
+  if (element.textContent !== shown) element.textContent = shown;
 }

@@ -1,5 +1,10 @@
 /** Names as they are shown. */
 
+/** Text from a file without what would break a line in its middle (U+2028 and its like) or be no sign at all: spaces stand there. */
+export function inLine(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g, " ");
+}
+
 /**
  * What all names begin with, up to a separator: `Armature|` of `Armature|Walk` and `Armature|Run`. Empty where that would leave
  * nothing of one of them, or where there is only one name and no bar in it.

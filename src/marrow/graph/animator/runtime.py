@@ -96,7 +96,7 @@ class AnimatorRuntime:
         self.matchers = bound_matchers(compiled, databases)
         """What chooses frames of motion databases, by the names of their nodes."""
         keep_matches(self.store, self.matchers)
-        self.functions = bound(compiled, functions, self.store, self.sources)
+        self.functions = bound(compiled, functions, self.sources)
         self.outputs: dict[str, Any] = {}
         """The results of this moment, by name."""
         self.quick: QuickStep | None = None
@@ -253,7 +253,7 @@ class AnimatorRuntime:
         for key in matchers.keys() & self.matchers.keys():
             if len(matchers[key].times) == len(self.matchers[key].times):
                 control.store.matched[key] = old.store.matched[key]
-        bound_functions = bound(compiled, functions, control.store, bound_to)
+        bound_functions = bound(compiled, functions, bound_to)
         self.prepare()
         seen = self._whole_poses()
         control.store.take_over(old.store)

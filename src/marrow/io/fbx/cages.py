@@ -38,7 +38,8 @@ def levels_of(mesh: PlainMesh, asked: int | str | None) -> int:
     """How often a mesh is subdivided."""
     if asked is None or mesh.cage is None:
         return 0
-    return asked if isinstance(asked, int) else mesh.cage.levels if mesh.cage.smooth else 0
+    # Beyond that the limit of corners speaks, whatever a file says.
+    return asked if isinstance(asked, int) else min(max(mesh.cage.levels, 0), 31) if mesh.cage.smooth else 0
 
 
 def subdivided(

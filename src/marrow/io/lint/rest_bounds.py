@@ -48,7 +48,7 @@ def used_joints(character: Character) -> Iterator[tuple[Mesh, Array]]:
 
 
 def idle_joints(character: Character) -> Array:
-    """Joints `(J,)` that move nothing: no mesh follows them or anything below them, and they carry no socket."""
+    """Joints `(J,)` that move nothing: no mesh follows them or what is below them, no socket, camera or light is there."""
     skeleton = character.skeleton
     used = np.zeros(len(skeleton), bool)
     for mesh, joints in used_joints(character):
@@ -57,6 +57,7 @@ def idle_joints(character: Character) -> Array:
             used[mesh.node] = True
     for socket in skeleton.sockets:
         used[socket.joint] = True
+    used[[*(c.joint for c in character.cameras), *(light.joint for light in character.lights)]] = True
     for j in range(len(skeleton) - 1, -1, -1):
         parent = int(skeleton.parents[j])
         if used[j] and parent >= 0:

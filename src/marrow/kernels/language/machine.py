@@ -118,19 +118,21 @@ def _with_near_bits(text: str, permutes: bool) -> str:
     return text.replace(declared.group(0), body)
 
 
-def optimised(text: str, machine: Any) -> Any:
+def optimised(text: str, machine: Any, *, small: bool = False) -> Any:
     """The LLVM module of such a text, checked and optimised. Formulas are spelled out as they should run, so the quick passes
-    do: the thorough ones take twice as long and gain nothing."""
+    do: the thorough ones take twice as long and gain nothing. Where it is to be `small`, what several places call is there once."""
     parsed = binding.parse_assembly(_with_near_bits(text, machine.permutes))
     parsed.verify()
     options = binding.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = options.slp_vectorization = False
+    if small:
+        options.loop_unrolling, options.inlining_threshold = False, 25
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(parsed, builder)
     return parsed
 
 
-def object_code(text: str, machine: Any) -> bytes:
+def object_code(text: str, machine: Any, *, small: bool = False) -> bytes:
     """Position-independent object code for a processor level."""
-    code: bytes = machine.emit_object(optimised(text, machine))
+    code: bytes = machine.emit_object(optimised(text, machine, small=small))
     return code

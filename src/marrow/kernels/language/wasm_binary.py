@@ -1,17 +1,11 @@
-"""Instructions of a WebAssembly module, exchanged for others of the same length.
-
-Where relaxed SIMD is allowed, LLVM makes `relaxed_min` and `relaxed_max` of a comparison and a choice. What these say of -0 and of what
-is no number is left to the engine: not the same bits everywhere. `pmin` and `pmax` are the comparison and the choice, in every engine.
-"""
+"""Instructions of a WebAssembly module, exchanged for others of the same length."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["EXACT", "exchanged", "leb128"]
+__all__ = ["exchanged", "leb128"]
 
-EXACT = {0x10D: bytes((0xFD, 0xEA, 0x01)), 0x10E: bytes((0xFD, 0xEB, 0x01))}
-"""`f32x4.relaxed_min` and `relaxed_max` by number, and what takes their place: `f32x4.pmin` and `pmax`."""
 _MEMORY = {*range(0x28, 0x3F)}
 """Plain loads and stores."""
 

@@ -79,6 +79,16 @@ define internal <4 x float> @marrow.fma4(<4 x float> %x, <4 x float> %y, <4 x fl
 """
 
 
+def _joined() -> list[str]:
+    """Four times four lanes as 16, which are returned."""
+    return [
+        f"%low = shufflevector <4 x float> %r0, <4 x float> %r1, {_row(range(8))}",
+        f"%high = shufflevector <4 x float> %r2, <4 x float> %r3, {_row(range(8))}",
+        f"%r = shufflevector <8 x float> %low, <8 x float> %high, {_row(range(16))}",
+        "ret <16 x float> %r",
+    ]
+
+
 def _wide() -> str:
     """16 lanes as four times four."""
     lines = []
@@ -87,12 +97,7 @@ def _wide() -> str:
         lines += [f"%{v}{k} = shufflevector <16 x float> %{v}, <16 x float> poison, {part}" for v in "xyz"]
         arguments = ", ".join(f"<4 x float> %{v}{k}" for v in "xyz")
         lines.append(f"%r{k} = call <4 x float> @marrow.fma4({arguments})")
-    lines += [
-        f"%low = shufflevector <4 x float> %r0, <4 x float> %r1, {_row(range(8))}",
-        f"%high = shufflevector <4 x float> %r2, <4 x float> %r3, {_row(range(8))}",
-        f"%r = shufflevector <8 x float> %low, <8 x float> %high, {_row(range(16))}",
-        "ret <16 x float> %r",
-    ]
+    lines += _joined()
     arguments = ", ".join(f"<16 x float> %{v}" for v in "xyz")
     return (
         f"define internal <16 x float> @marrow.fma16({arguments}) alwaysinline {{\n  "
@@ -132,12 +137,32 @@ def lowered(text: str, *, strict: bool) -> str:
     for name, ours in (("llvm.fma.v16f32", "marrow.fma16"), ("llvm.fma.f32", "marrow.fma1")):
         text = re.sub(rf'^declare[^\n]*@"{re.escape(name)}"[^\n]*\n', "", text, flags=re.MULTILINE)
         text = text.replace(f'@"{name}"', f"@{ours}")
-    if re.search(r"fcmp o[lg]e <\d+ x float>", text):
-        # LLVM makes `pmin` and `pmax` of a choice by these, which take the other one of two zeros.
-        raise ValueError(
-            "lanes that are compared by <= or >=: WebAssembly chooses the other zero; use < or >"
-        )
-    return text + fused_multiply_add(strict=strict)
+    choice = r'^(\s*%"[^"]+" = )select\s+(<16 x i1> %"[^"]+"), (<16 x float> .+), (<16 x float> .+)$'
+    text = re.sub(choice, r"\1call <16 x float> @marrow.select16(\2, \3, \4)", text, flags=re.MULTILINE)
+    return text + _choice() + fused_multiply_add(strict=strict)
+
+
+def _choice() -> str:
+    """`marrow.select16`: a choice of lanes by their bits. Of a comparison and a choice LLVM would make `relaxed_min` and `relaxed_max`
+    where it may, which it takes to be the same either way round: not with -0, nor with what is no number."""
+    lines = []
+    for k in range(4):
+        part = _row(range(4 * k, 4 * k + 4))
+        lines.append(f"%c{k} = shufflevector <16 x i1> %c, <16 x i1> poison, {part}")
+        lines.append(f"%m{k} = sext <4 x i1> %c{k} to <4 x i32>")
+        for v in "xy":
+            lines.append(f"%{v}{k} = shufflevector <16 x float> %{v}, <16 x float> poison, {part}")
+            lines.append(f"%{v}i{k} = bitcast <4 x float> %{v}{k} to <4 x i32>")
+        given = ", ".join(f"<4 x i32> %{v}{k}" for v in ("xi", "yi", "m"))
+        lines.append(f"%s{k} = call <4 x i32> @llvm.wasm.bitselect.v4i32({given})")
+        lines.append(f"%r{k} = bitcast <4 x i32> %s{k} to <4 x float>")
+    lines += _joined()
+    return (
+        "\ndeclare <4 x i32> @llvm.wasm.bitselect.v4i32(<4 x i32>, <4 x i32>, <4 x i32>)\n"
+        "define internal <16 x float> @marrow.select16(<16 x i1> %c, <16 x float> %x, <16 x float> %y) alwaysinline {\n  "
+        + "\n  ".join(lines)
+        + "\n}\n"
+    )
 
 
 def fused_multiply_add(*, strict: bool) -> str:

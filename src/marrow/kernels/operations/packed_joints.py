@@ -71,7 +71,7 @@ def signed(number, octets):
 
 def channel_value(packed, at, head, planes, x, y, z, bits, step):
     """What a channel says, the octets of whose constant begin at `at`, `planes` apart."""
-    more, wide, degree = head & 3, (head >> 2) & 1, (head >> 3) & 3
+    more, wide, degree = head & 3, (head >> 2) & 3, (head >> 4) & 3
     number, added = octet_at(packed, at) + (octet_at(packed, at + planes) << 8), 0.0
     if more == 2:
         added = float_at(
@@ -90,15 +90,16 @@ def channel_value(packed, at, head, planes, x, y, z, bits, step):
     for k in range(3):
         if k < degree:
             value = octet_at(packed, at)
-            if wide != 0:
+            octets = 2 if k < wide else 1
+            if octets == 2:
                 value = value + (octet_at(packed, at + planes) << 8)
             shape = x
             if k == 1:
                 shape = y
             if k == 2:
                 shape = z
-            curve += signed(value, wide + 1) * shape
-            at += planes * (wide + 1)
+            curve += signed(value, octets) * shape
+            at += planes * octets
     return (number + (curve >> 10) + bits) * step + added
 
 
@@ -123,7 +124,7 @@ def cell_values(packed, cell, number, lane, segment, k, length):
             if r < rank:
                 before += width
         at += counts[c]
-    octet = begin + 1 + planes * (3 + (head & 3) + ((head >> 3) & 3) * (((head >> 2) & 1) + 1))
+    octet = begin + 1 + planes * (3 + (head & 3) + ((head >> 4) & 3) + ((head >> 2) & 3))
     bit = 8 * (octet & 3) + before + in_all * k
     code = octet_at(packed, 4 * (cell + 2) + ones(tracks & below))
     step = step_of(code) * step_of(half_at(packed, segment, 0) & 255)

@@ -67,7 +67,7 @@ class _Cell:
         e, packed = self.e, self.packed
         begin = e.plus(e.times(segment, 4), e.times(e.half(packed, e.at(segment, 1), self.number), 2))
         head = e.octet(packed, begin)
-        more, wide, degree = e.part(head, 0, 2), e.part(head, 2, 1), e.part(head, 3, 2)
+        more, wide, degree = e.part(head, 0, 2), e.part(head, 2, 2), e.part(head, 4, 2)
         ranks = [e.ranks(self.i, mask) for mask in self.masks]
         first, planes = [], e.at(begin, 1)
         for mask in self.masks:
@@ -77,16 +77,20 @@ class _Cell:
         widths = [e.picked(packed, at, r) & 31 for at, r in zip(first, ranks)]
         constants, added = self._constants(planes, [e.plus(at, planes) for at in first], ranks, more)
         away = e.product(planes, e.at(more, 3))
-        size = e.product(planes, e.at(wide, 1))
-        shift = 24 - (e.wholes(wide) << 3)
+        both = e.product(e.part(wide, 0, 1), e.part(wide, 1, 1))
+        # Whether the coefficients of a degree have two octets; and how many of the degrees before it.
+        long = [e.any(wide), e.part(wide, 1, 1), both]
+        before_it = [e.times(wide, 0), long[0], e.plus(long[0], long[1])]
 
         def term(degree: int) -> Callable[[Any, list[Any]], list[Any]]:
             def curved(_: Any, values: list[Any]) -> list[Any]:
                 shapes, out = [e.wholes(shape[degree]) for _, shape in frames], list(values)
+                skipped = e.plus(away, e.product(planes, e.at(before_it[degree], degree)))
+                shift = 24 - (e.wholes(long[degree]) << 3)
                 for c in range(self.components):
-                    at = e.plus(e.plus(first[c], away), e.times(size, degree))
+                    at = e.plus(first[c], skipped)
                     low = e.picked(packed, at, ranks[c])
-                    high = e.picked(packed, e.plus(at, e.product(planes, wide)), ranks[c])
+                    high = e.picked(packed, e.plus(at, e.product(planes, long[degree])), ranks[c])
                     coefficient = ((low | (high << 8)) << shift).down(shift)
                     for f, shape in enumerate(shapes):
                         k = f * self.components + c
@@ -99,7 +103,7 @@ class _Cell:
         curves = e.accumulate(curves, e.any(degree), term(0))
         curves = e.accumulate(curves, e.part(degree, 1, 1), term(1))
         curves = e.accumulate(curves, e.product(e.part(degree, 0, 1), e.part(degree, 1, 1)), term(2))
-        octet = e.plus(e.plus(first[0], away), e.product(size, degree))
+        octet = e.plus(e.plus(first[0], away), e.product(planes, e.plus(degree, wide)))
 
         def together(_: Callable[[Any], Any], lane: Any) -> list[Any]:
             total, *rest = widths
@@ -121,7 +125,7 @@ class _Cell:
                     packed, e.part(start, 2, 40), at + e.wholes(e.times(e.part(start, 0, 2), 8)), widths
                 )
 
-            numbers = e.accumulate(numbers, e.part(head, 5, 1), broad)
+            numbers = e.accumulate(numbers, e.part(head, 6, 1), broad)
             values = []
             for c, bits in enumerate(numbers):
                 value = e.number(constants[c] + curves[f * self.components + c].down(10) + bits) * step

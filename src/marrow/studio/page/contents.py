@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from marrow._version import __version__
 from marrow.animation import ClipBank
+from marrow.animation.packed import with_keys
 from marrow.errors import ValidationError
 from marrow.graph import Graph, RootMotion
 from marrow.kernels.lod import PIXELS
@@ -72,6 +73,7 @@ def gather(
 ) -> PageContents:
     """Everything for a page that begins with these parameters of the graph, so many instances, or this clip at this
     time."""
+    character = with_keys(character)  # a page packs all clips in its own way
     actor = StudioActor(character, 0, Origin("python", ""), graph=graph)
     state = _first_state(actor, parameters or {}, count, clip, time)
     bank = ClipBank.of(character)

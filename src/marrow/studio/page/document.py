@@ -77,12 +77,17 @@ def _program() -> tuple[str, str, str, bytes]:
         style = (STATIC / "page.css").read_text(encoding="utf-8")
         licences = (STATIC / "licenses.txt").read_text(encoding="utf-8")
     except OSError:
-        raise ValidationError(
-            "this installation has no page to export: it was built with MARROW_STUDIO=skip. Install it again without"
-        ) from None
+        raise ValidationError(_unbuilt()) from None
     if "</style" in style.lower():
         raise AssertionError("a style sheet ends its element")
     return style, licences.replace("--", "- -").strip(), _hash(script), deflated(script)
+
+
+def _unbuilt() -> str:
+    """Why there is no page: a checkout's is built by hand."""
+    if (STATIC.parents[3] / "web" / "package.json").is_file():
+        return "the studio's page is not built in this checkout: run `npm ci && npm run build` in web/"
+    return "this installation has no page to export: it was built with MARROW_STUDIO=skip. Install it again without"
 
 
 def _hash(script: bytes) -> str:
