@@ -30,9 +30,7 @@ class MarrowPreferences(bpy.types.AddonPreferences):
     bl_idname = __name__
 
     executable: StringProperty(  # type: ignore[valid-type]
-        name="marrow",
-        description="The marrow command: a path, or a command line such as python3 -m marrow",
-        default="marrow",
+        name="marrow", description="The marrow command: a path, or a command line such as python3 -m marrow", default="marrow"
     )
 
     def draw(self, context):
@@ -56,14 +54,7 @@ def armature_of(context):
 
 def parts_of(armature) -> list:
     """The armature and the meshes that it moves."""
-    return [
-        armature,
-        *(
-            o
-            for o in bpy.data.objects
-            if o.type == "MESH" and (o.find_armature() == armature or o.parent == armature)
-        ),
-    ]
+    return [armature, *(o for o in bpy.data.objects if o.type == "MESH" and (o.find_armature() == armature or o.parent == armature))]
 
 
 def import_glb(path: str) -> list:
@@ -171,8 +162,7 @@ class MARROW_OT_retarget(_Step, bpy.types.Operator, ImportHelper):
         finally:
             remove(extra)
         bridge.run(
-            setting(context),
-            bridge.retarget_arguments(motions, body, out, contacts=None if self.contacts else False),
+            setting(context), bridge.retarget_arguments(motions, body, out, contacts=None if self.contacts else False)
         )
         before = set(bpy.data.actions)
         came = import_glb(out)
@@ -215,10 +205,7 @@ class MARROW_OT_check(_Step, bpy.types.Operator):
         text.from_string("\n".join(map(str, found)) or "nothing was found")
         errors = sum(f.severity == "error" for f in found)
         warnings = sum(f.severity == "warning" for f in found)
-        self.report(
-            {"WARNING" if errors else "INFO"},
-            f"{errors} errors, {warnings} warnings: see the text 'marrow check'",
-        )
+        self.report({"WARNING" if errors else "INFO"}, f"{errors} errors, {warnings} warnings: see the text 'marrow check'")
 
 
 class MARROW_OT_levels(_Step, bpy.types.Operator):
@@ -226,9 +213,7 @@ class MARROW_OT_levels(_Step, bpy.types.Operator):
 
     bl_idname = "marrow.levels"
     bl_label = "Levels of detail"
-    parts: StringProperty(
-        name="Triangles", description="Parts of all triangles, finest first", default="0.4 0.1"
-    )  # type: ignore[valid-type]
+    parts: StringProperty(name="Triangles", description="Parts of all triangles, finest first", default="0.4 0.1")  # type: ignore[valid-type]
 
     def work(self, context, room):
         armature = self.needed_armature(context)

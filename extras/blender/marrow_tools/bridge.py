@@ -21,20 +21,7 @@ READS = (
     ".glb", ".gltf", ".vrm", ".vrma", ".fbx", ".bvh", ".usd", ".usda", ".usdc", ".usdz", ".marrow", ".npz", ".npy", ".trc",
     ".c3d", ".csv", ".json", ".urdf", ".xml",
 )  # fmt: skip
-WRITES = (
-    ".glb",
-    ".gltf",
-    ".vrm",
-    ".vrma",
-    ".fbx",
-    ".bvh",
-    ".usda",
-    ".usdc",
-    ".usdz",
-    ".marrow",
-    ".obj",
-    ".ply",
-)
+WRITES = (".glb", ".gltf", ".vrm", ".vrma", ".fbx", ".bvh", ".usda", ".usdc", ".usdz", ".marrow", ".obj", ".ply")
 TIMEOUT = 600
 _OF_BLENDER = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONNOUSERSITE")
 
@@ -86,13 +73,9 @@ def run(setting: str, arguments: Sequence[str], *, timeout: float = TIMEOUT) -> 
         raise BridgeError(f"marrow {arguments[0]} took more than {timeout:.0f} seconds") from None
     except OSError as error:
         raise BridgeError(f"marrow could not be started: {error}") from None
-    if done.returncode and not (
-        arguments and arguments[0] == "check" and done.stdout.lstrip().startswith("[")
-    ):
+    if done.returncode and not (arguments and arguments[0] == "check" and done.stdout.lstrip().startswith("[")):
         told = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        raise BridgeError(
-            told[-1].removeprefix("error: ") if told else f"marrow ended with {done.returncode}"
-        )
+        raise BridgeError(told[-1].removeprefix("error: ") if told else f"marrow ended with {done.returncode}")
     return done.stdout
 
 
@@ -101,9 +84,7 @@ def convert_arguments(source: str, target: str) -> list[str]:
     return ["convert", source, target, "--force"]
 
 
-def retarget_arguments(
-    motions: Sequence[str], character: str, target: str, *, contacts: bool | None = None
-) -> list[str]:
+def retarget_arguments(motions: Sequence[str], character: str, target: str, *, contacts: bool | None = None) -> list[str]:
     """Motion of files on a character. The result has its meshes too: without a skin Blender would make no armature of it."""
     if not motions:
         raise BridgeError("no file with motion was chosen")
@@ -118,19 +99,8 @@ def check_arguments(source: str) -> list[str]:
 def level_arguments(source: str, target: str, parts: Sequence[float]) -> list[str]:
     """Levels of detail, a file each."""
     if not parts or not all(0 < part < 1 for part in parts):
-        raise BridgeError(
-            f"levels are parts of the triangles, above 0 and below 1: {', '.join(map(str, parts))}"
-        )
-    return [
-        "lod",
-        source,
-        "-o",
-        target,
-        "--split",
-        "--force",
-        "--triangles",
-        *(f"{part:g}" for part in parts),
-    ]
+        raise BridgeError(f"levels are parts of the triangles, above 0 and below 1: {', '.join(map(str, parts))}")
+    return ["lod", source, "-o", target, "--split", "--force", "--triangles", *(f"{part:g}" for part in parts)]
 
 
 def level_files(target: str) -> list[Path]:
@@ -160,8 +130,5 @@ def findings(text: str) -> list[Finding]:
 
 def _finding(item: dict[str, Any]) -> Finding:
     return Finding(
-        str(item.get("severity", "info")),
-        str(item.get("place", "")),
-        str(item.get("message", "")),
-        str(item.get("remedy", "")),
+        str(item.get("severity", "info")), str(item.get("place", "")), str(item.get("message", "")), str(item.get("remedy", ""))
     )

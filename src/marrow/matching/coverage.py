@@ -49,7 +49,7 @@ class Coverage:
 
     @property
     def holes(self) -> list[str]:
-        """What there is too little motion for, although there is some for both what is slower and what is faster, or for the
+        """What there is too little motion for, although there is some for what is slower and for what is faster, or for the
         same turn to the other side."""
         out = []
         for s in range(len(SPEEDS)):
