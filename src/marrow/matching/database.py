@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +224,27 @@ class MotionDatabase:
         """What each group of features adds to the cost of frames `(N,)`."""
         away = self.normalised[frames].astype(np.float64) - queries.astype(np.float64)
         return {g.name: (away[:, g.begin : g.end] ** 2).sum(axis=1) for g in self.groups}
+
+    def packed(self, error: float = 1e-4, *, progress: Callable[[str], None] | None = None) -> MotionDatabase:
+        """The database with its clips packed (`clip.compressed`): a tenth of the room or less, off by at most `error`
+        metres anywhere on the skin. Features stay what they were."""
+        own = {clip.name for clip in self.clips}
+        clips = []
+        for clip in self.character.clips.values():
+            if clip.name in own and clip.packed is None:
+                if progress is not None:
+                    progress(clip.name)
+                clip = clip.compressed(error=error, character=self.character)
+            clips.append(clip)
+        return MotionDatabase(
+            self.character.replace(clips=clips),
+            self.clips,
+            self.rows,
+            rate=self.rate,
+            features=self.features,
+            tags=self.tags,
+            usable=self.usable,
+        )
 
     # -- files ----------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> Path:
