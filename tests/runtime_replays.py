@@ -65,7 +65,13 @@ def springs_at_random(rng: np.random.Generator, name: str) -> list[Any]:
         return ["exact", bool(rng.random() < 0.5)]
     if kind == "springs_reset":
         return ["springs_reset"]
-    ranges = {"stiffness": (0, 4), "drag": (0, 1), "gravity": (-2, 2), "radius": (0, 0.1), "limit": (0, np.pi)}
+    ranges = {
+        "stiffness": (0, 4),
+        "drag": (0, 1),
+        "gravity": (-2, 2),
+        "radius": (0, 0.1),
+        "limit": (0, np.pi),
+    }
     some = {key: float(rng.choice([0.0, rng.uniform(*ends)], p=[0.1, 0.9])) for key, ends in ranges.items()}
     return ["spring", name, {key: value for key, value in some.items() if rng.random() < 0.5}]
 

@@ -70,8 +70,8 @@ def retuned(plan: SpringPlan, joints: Sequence[SwingingJoint]) -> SpringPlan:
 
 
 def named_chains(plans: Mapping[str, SpringPlan]) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """What swings by the names of its chains: the path of the plan, and joints by number. A name that two plans have has the path of
-    the second before it there."""
+    """What swings by the names of its chains: the path of the plan, and joints by number. A name that two plans have has
+    the path of the second before it there."""
     found: dict[str, tuple[str, tuple[int, ...]]] = {}
     for path, plan in plans.items():
         joints: dict[str, list[int]] = {}
