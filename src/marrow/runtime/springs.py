@@ -19,7 +19,9 @@ def spring_tables(compiled: CompiledGraph) -> dict[str, list[Any]]:
     """Chains: the first of their joints, and how many. Joints: where in the constants are the first of their numbers,
     what is the matter with their block, and their radii, the first and how many; and their settings. Vectors of the
     world that are winds."""
-    chains, joints, values = [], [], []
+    chains: list[tuple[int, int]] = []
+    joints: list[tuple[int, int, int, int]] = []
+    values: list[tuple[float, ...]] = []
     for path, those in named_chains(compiled.springs).values():
         chains.append((len(joints), len(those)))
         plan = compiled.springs[path]
