@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Matcher", "SearchedMotion", "bound_matchers", "keep_matches", "match_all"]
 
 Array = NDArray[Any]
-VELOCITY_STIFFNESS, FACING_STIFFNESS = 6.0, 8.0
+VELOCITY_STIFFNESS, FACING_STIFFNESS = 10.0, 12.0
 """How fast what is wanted is reached, a second: half of the way takes about 1.7 / stiffness."""
 STEERING_STIFFNESS = 4.0
 SAME = 0.2
