@@ -2,10 +2,11 @@
 
     python tools/check_matching.py [hero.motion] [--seconds 60] [--rate 60] [--lock]
 
-Without a file: the mannequin's own moves. Many characters, each of which wants another velocity about every two seconds: walks, runs,
-turns by any angle, stops. Soles are those vertices of the skin that lie lowest at rest and hang on the feet. They are planted where the clips
-have them low and slow; as long as that lasts, their way over the ground is what they slide, in the clips and in what is made of them. Then: how long it takes until somebody who walks goes 90 and
-180 degrees elsewhere, against a controller that steers a blend space of the same body.
+Without a file: the mannequin's own moves. Some characters, each of which wants another velocity about every two seconds:
+walks, runs, turns by any angle, stops. Soles are those vertices of the skin that lie lowest at rest and hang on the feet.
+They are planted where the clips have them low and slow; as long as that lasts, their way over the ground is what they slide, in
+the clips and in what is made of them. Then: how long it takes until somebody who walks goes elsewhere, against a controller
+that steers a blend space of the same body.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from marrow.motion.rig import find_rig
 from marrow.samples.moves import _scripts
 
 DOWN, SLOW = 0.025, 0.15
-"""A vertex is down within so many metres of the lowest of its foot at rest; and as long as it goes slower, in metres a second."""
+"""A vertex stands within so many metres of the lowest at rest, and as long as it goes slower, in metres a second."""
 RECORDED = {script[0] for script in _scripts()}
 """What only the mannequin's database has."""
 SHORTEST = 0.1
@@ -58,7 +59,9 @@ class Soles:
     def _skin(model: Any, joints: Any, weights: Any, bind: Any, at: Any) -> Any:
         """Vertices `(T, v, 3)` of model matrices `(T, J, 3, 4)`."""
         local = np.einsum("vkrc,vc->vkr", bind, at)
-        local = np.concatenate([local, np.ones((*local.shape[:2], 1))], axis=-1) if bind.shape[-2] == 3 else local
+        local = (
+            np.concatenate([local, np.ones((*local.shape[:2], 1))], axis=-1) if bind.shape[-2] == 3 else local
+        )
         return np.einsum("tvkrc,vkc,vk->tvr", model[:, joints][..., :3, :], local, weights)
 
     def places(self, model: Any) -> list[Any]:
@@ -74,8 +77,8 @@ def planted(places: Any, floor: float, rate: float) -> Any:
 
 
 def slides(places: Any, stands: Any, rate: float) -> list[float]:
-    """The way over the ground of every plant of a sole: from one frame to the next that of the vertex that moves least, of those that
-    stand `(T, v)`."""
+    """The way over the ground of every plant of a sole: from one frame to the next that of the vertex that moves
+    least, of those that stand `(T, v)`."""
     ways, way, time = [], 0.0, 0.0
     for k in range(1, len(places)):
         both = stands[k] & stands[k - 1]
@@ -91,11 +94,13 @@ def slides(places: Any, stands: Any, rate: float) -> list[float]:
 
 def told(name: str, found: list[list[float]]) -> None:
     ways = 1e3 * np.array([w for several in found for w in several])
-    print(
-        f"{name}: {len(ways)} plants, slide mm: median {np.median(ways):.1f}, 95th {np.percentile(ways, 95):.1f}, most {ways.max():.1f}"
-        if len(ways)
-        else f"{name}: no plant"
-    )
+    if len(ways):
+        middle, many = np.percentile(ways, [50, 95])
+        print(
+            f"{name}: {len(ways)} plants, slide mm: median {middle:.1f}, 95th {many:.1f}, most {ways.max():.1f}"
+        )
+    else:
+        print(f"{name}: no plant")
 
 
 def graph_of(lock: bool) -> Graph:
@@ -104,7 +109,9 @@ def graph_of(lock: bool) -> Graph:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("database", nargs="?")
     parser.add_argument("--seconds", type=float, default=40.0)
     parser.add_argument("--rate", type=float, default=60.0)
@@ -131,9 +138,13 @@ def main() -> None:
     for step in range(round(given.seconds * given.rate)):
         due = changes <= 0
         if due.any():
-            angle, pace = rng.uniform(-np.pi, np.pi, due.sum()), rng.choice([0.0, 1.2, 1.2, 2.2, 3.2], due.sum())
+            angle, pace = (
+                rng.uniform(-np.pi, np.pi, due.sum()),
+                rng.choice([0.0, 1.2, 1.2, 2.2, 3.2], due.sum()),
+            )
             crowd.matching["moves"].steer(
-                np.stack([np.sin(angle), np.cos(angle)], axis=1) * pace[:, None], instances=np.flatnonzero(due)
+                np.stack([np.sin(angle), np.cos(angle)], axis=1) * pace[:, None],
+                instances=np.flatnonzero(due),
             )
             changes[due] = rng.uniform(1.0, 3.0, due.sum())
         changes -= 1 / given.rate
