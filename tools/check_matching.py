@@ -5,8 +5,8 @@
 Without a file: the mannequin's own moves. Some characters, each of which wants another velocity about every two seconds:
 walks, runs, turns by any angle, stops. Soles are those vertices of the skin that lie lowest at rest and hang on the feet.
 They are planted where the clips have them low and slow; as long as that lasts, their way over the ground is what they
-slide, in the clips and in what is made of them. Then: how long it takes until somebody who walks goes elsewhere, against a controller
-that steers a blend space of the same body.
+slide, in the clips and in what is made of them. Then: how long it takes until somebody who walks goes elsewhere, against a
+controller that steers a blend space of the same body.
 """
 
 from __future__ import annotations
