@@ -1,5 +1,6 @@
 """Archives of packed motion: the very same words again, and no damage that leads anywhere."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +9,11 @@ from test_packed_clips import body, motion
 
 import marrow as mw
 from marrow.animation.archive import archived_words, expanded_words
+from marrow.animation.skin_reach import morph_reach
+from marrow.cli.app import run
 from marrow.errors import ValidationError
 from marrow.kernels.archive_coder import expand_numbers
-from marrow.model import Clip
+from marrow.model import Clip, Mesh, MorphTarget, Pose, Skeleton
 from marrow.model.packed_motion import PackedMotion
 
 
@@ -101,3 +104,42 @@ def test_archives_are_expanded_to_the_same_numbers_by_plain_python():
         patch.setattr(type(expand_numbers), "__call__", both)
         words = expanded_words(archived_words(packed), 24, 4, 0)
     assert np.array_equal(words, packed.words) and len(seen) >= 4 and all(seen)
+
+
+def test_the_commands_pack_and_say_how_small_and_how_far_off(tmp_path, capsys):
+    hero = mw.samples.mannequin()
+    few = hero.replace(clips=[hero.clips["walk"], hero.clips["turn_left"]], reduced=(), images=())
+    mw.save(few, tmp_path / "few.marrow")
+    source = str(tmp_path / "few.marrow")
+
+    def call(*arguments):
+        assert run([str(a) for a in arguments]) == 0
+        return capsys.readouterr().out
+
+    said = call("clip", "compress", source, tmp_path / "small.marrow", "--clip", "walk", "--error", "0.0002")
+    assert "walk:" in said and "times smaller" in said and "turn_left:" not in said
+    call("convert", source, tmp_path / "all.marrow", "--compress", "clips")
+    call("convert", source, tmp_path / "keys.glb", "--compress", "clips+meshopt")
+    packed = {name: mw.load(tmp_path / f"{name}.marrow").clips for name in ("small", "all")}
+    assert packed["small"]["walk"].packed.limit == 2e-4 and packed["small"]["turn_left"].packed is None
+    assert all(clip.packed.error <= 1e-4 for clip in packed["all"].values())
+    fewer = mw.load(tmp_path / "keys.glb").clips["walk"]
+    assert len(fewer.tracks.values) < len(few.clips["walk"].tracks.values)
+    facts = json.loads(call("info", "--json", tmp_path / "all.marrow"))[0]["clips"]
+    assert all(clip["packed"]["ratio"] > 10 and clip["packed"]["error"] <= 1e-4 for clip in facts)
+    assert ": 1, off by" in call("info", tmp_path / "all.marrow")
+
+
+def test_morphs_count_where_they_are_seen():
+    """A mesh in units that its joint makes a hundred times larger: its deltas are a hundred times larger, too."""
+    rest = Pose(np.zeros((1, 3)), np.array([[0.0, 0, 0, 1]]), np.full((1, 3), 100.0), np.zeros(1))
+    skeleton = Skeleton(("root",), np.array([-1]), rest, morph_names=("m",))
+    triangle = np.array([[0.0, 0, 0], [0.01, 0, 0], [0, 0.01, 0]], np.float32)
+    target = MorphTarget("m", channel=0, positions=triangle)
+    bind = np.hstack([np.eye(3), np.zeros((3, 1))])[None].astype(np.float32)
+    influences = np.zeros((3, 1), np.uint16), np.ones((3, 1), np.float32)
+    mesh = Mesh(
+        "m", triangle, np.array([[0, 1, 2]]), *influences, np.array([0]), bind, morph_targets=(target,)
+    )
+    character = mw.Character(skeleton, meshes=(mesh,))
+    assert morph_reach(skeleton, character)[0] == pytest.approx(1.0)

@@ -223,6 +223,32 @@ for _name, (_help, _lines) in {
     _dataset.command(f"marrow.cli.dataset:{_name}", name=_name, help=_help, help_epilogue=_examples(_lines))
 app.command(_dataset)
 
+_matching = App(
+    name="matching",
+    help="Make motion databases, from which characters choose what they play; look at what they have motion for.",
+    help_epilogue=_examples(
+        "marrow matching build mocap/ --character hero.glb -o hero.motion\nmarrow matching show hero.motion -o hero.png"
+    ),
+)
+_matching.command(
+    "marrow.cli.matching:build",
+    name="build",
+    help="Make a motion database: marrow matching build SOURCES... -o OUT.motion.\n\n"
+    "Motion of other bodies is retargeted to the character. What cannot be used is left out, with a note.",
+    help_epilogue=_examples(
+        "marrow matching build mocap/ --character hero.glb -o hero.motion\n"
+        'marrow matching build hero.glb -o hero.motion --clip "walk*" "run*" idle --mirror\n'
+        'marrow matching build mocap/ --character hero.glb -o hero.motion --tags "*sneak*=sneak" "*zombie*=zombie"'
+    ),
+)
+_matching.command(
+    "marrow.cli.matching:show",
+    name="show",
+    help="Show what a motion database has motion for: speeds and turns, holes, and what choices cost.",
+    help_epilogue=_examples("marrow matching show hero.motion\nmarrow matching show hero.motion -o hero.png"),
+)
+app.command(_matching)
+
 _cache = App(
     name="cache",
     help="Look at the cache of imported files, or empty it.",

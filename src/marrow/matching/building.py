@@ -65,11 +65,13 @@ def build(
             "matching.build: character: expected the Character whose motion it is: "
             'mw.matching.build("mocap/", character=hero)'
         )
-    found = [
-        clip
-        for clip in _clips(motion, character, rate, progress)
-        if clips is None or _matches(clip.name, clips)
-    ]
+    found = _clips(motion, character, rate, progress)
+    if clips is not None:
+        patterns = [clips] if isinstance(clips, str) else list(clips)
+        for pattern in patterns:
+            if not any(_matches(clip.name, [pattern]) for clip in found):
+                warn(f"matching: no clip is called {pattern!r}")
+        found = [clip for clip in found if _matches(clip.name, patterns)]
     if mirror is None:
         mirror = not own
     kept: list[Clip] = []
@@ -106,9 +108,7 @@ def build(
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(
-        fnmatch.fnmatchcase(name, one) for one in ([patterns] if isinstance(patterns, str) else patterns)
-    )
+    return any(fnmatch.fnmatchcase(name, one) for one in patterns)
 
 
 def _tags_of(name: str, tags: Tags | None) -> tuple[str, ...]:

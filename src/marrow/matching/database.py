@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,11 @@ class MotionDatabase:
         """Where the way and the facing ahead are in a row: `(2 k)` of the way, then `(2 k)` of the facing."""
         return slice(self.groups[-2].begin, self.groups[-1].end)
 
+    def trajectories(self, frames: Array) -> Array:
+        """Where frames `(N,)` go `(N, k, 4)`: x and z of the way, x and z of the facing at each of the times ahead."""
+        ahead = self.rows[frames][:, self.path_columns].astype(np.float64)
+        return np.moveaxis(ahead.reshape(len(frames), 2, -1, 2), 1, 2).reshape(len(frames), -1, 4)
+
     def queries(self, frames: Array, trajectory: Array) -> Array:
         """Rows `(N, D)` float32 to search for: the poses of `frames (N,)`, and instead of where these go a `trajectory
         (N, k, 4)`: x and z of the way, x and z of the facing at each of the times ahead, seen from the character."""
@@ -211,6 +217,24 @@ class MotionDatabase:
         found, cost = self.index.nearest(queries, wanted=wanted, unwanted=unwanted, threads=threads)
         return np.where(found >= 0, self.choices[found], -1), cost
 
+    def candidates(
+        self, query: Array, count: int, *, wanted: int = 0, unwanted: int = 0, apart: float = 0.2
+    ) -> tuple[Array, Array]:
+        """The best frames for one row `(D,)`, the cheapest first, and what they cost; those of one clip are more than
+        `apart` seconds from each other. By every distance: to look at choices, not to play them."""
+        marks = self._marks[self.choices]
+        free = self.choices[((marks & wanted) == wanted) & ((marks & unwanted) == 0)]
+        cost = self.cost(np.broadcast_to(query, (len(free), len(query))), free)
+        chosen: list[int] = []
+        for k in np.argsort(cost, kind="stable").tolist():
+            if len(chosen) == count:
+                break
+            near = free[chosen]
+            same = self.clip_of[near] == self.clip_of[free[k]]
+            if not (same & (np.abs(near - free[k]) <= apart * self.rate)).any():
+                chosen.append(k)
+        return free[chosen], cost[chosen]
+
     def cost(self, queries: Array, frames: Array) -> Array:
         """What frames `(N,)` would cost: the squared distance, summed up as the search does."""
         total = np.zeros(len(queries))
@@ -223,6 +247,27 @@ class MotionDatabase:
         """What each group of features adds to the cost of frames `(N,)`."""
         away = self.normalised[frames].astype(np.float64) - queries.astype(np.float64)
         return {g.name: (away[:, g.begin : g.end] ** 2).sum(axis=1) for g in self.groups}
+
+    def packed(self, error: float = 1e-4, *, progress: Callable[[str], None] | None = None) -> MotionDatabase:
+        """The database with its clips packed (`clip.compressed`): a tenth of the room or less, off by at most `error`
+        metres anywhere on the skin. Features stay what they were."""
+        own = {clip.name for clip in self.clips}
+        clips = []
+        for clip in self.character.clips.values():
+            if clip.name in own and clip.packed is None:
+                if progress is not None:
+                    progress(clip.name)
+                clip = clip.compressed(error=error, character=self.character)
+            clips.append(clip)
+        return MotionDatabase(
+            self.character.replace(clips=clips),
+            self.clips,
+            self.rows,
+            rate=self.rate,
+            features=self.features,
+            tags=self.tags,
+            usable=self.usable,
+        )
 
     # -- files ----------------------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike[str]) -> Path:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
-from marrow.kernels.frame_search import BUNDLE, LEAF, nearest_frames
+from marrow.kernels.frame_search import BUNDLE, LANE_OF, LEAF, nearest_frames
 from marrow.kernels.jobs import Job, Pace, thread_count
 
 __all__ = ["FrameIndex"]
@@ -16,8 +16,8 @@ __all__ = ["FrameIndex"]
 Array = NDArray[Any]
 NODE = 16 * LEAF
 """Frames in a node."""
-ROUNDING = 2.0**-22
-"""What float32 takes from a coordinate in principal axes, twice over."""
+FARTHEST = 1e18
+"""How far frames and queries may be from their centre: squares have to fit float32."""
 QUERIES = 16
 """Queries that a thread answers at a time."""
 MOST_FRAMES = 1 << 26
@@ -45,24 +45,25 @@ class FrameIndex:
             raise ValidationError(f"tags: expected one mask for each of {count:,} frames, got {marks.shape}")
         self.features, self.tags = rows, marks
         exact = rows.astype(np.float64)
-        self._centre = exact.mean(axis=0)
-        centred = exact - self._centre
+        centre = exact.mean(axis=0)
+        centred = exact - centre
         # Widest axes first; with numbers whose products do not fit, distances would not either.
         _, axes = np.linalg.eigh(centred.T @ centred / count)
-        self._axes = axes[:, ::-1]
-        turned = centred @ self._axes
-        self._reach = float(np.sqrt((turned * turned).sum(axis=1).max()))
-        if not np.isfinite(self._reach) or self._reach > 1e18:
+        axes = axes[:, ::-1]
+        turned = centred @ axes
+        reach = float(np.sqrt((turned * turned).sum(axis=1).max()))
+        if not np.isfinite(reach) or reach > FARTHEST:
             raise ValidationError("features are too far apart to be compared: normalise them")
         self._dimensions = -(-features_count // BUNDLE) * BUNDLE
         order = _kd_order(turned, NODE)
         order = np.concatenate(
             [part[_kd_order(turned[part], LEAF)] for part in np.split(order, range(NODE, count, NODE))]
         )
-        self._search = self._job(order, turned)
+        self._farthest = float(np.abs(centre).max())
+        self._search = self._job(order, turned, centre, axes, reach)
         self._pace = Pace(10e-6)
 
-    def _job(self, order: Array, turned: Array) -> Job:
+    def _job(self, order: Array, turned: Array, centre: Array, axes: Array, reach: float) -> Job:
         count, width = len(order), self._dimensions
         padded = -(-count // NODE) * NODE
         slots = np.concatenate([order, np.full(padded - count, order[-1])])
@@ -77,10 +78,11 @@ class FrameIndex:
         nodes = padded // NODE
         room = -(-nodes // 16) * 16 + 16
         workers = thread_count(None)
-        sums, away = np.zeros((workers, 32), np.float32), np.zeros((workers, room), np.float32)
-        waiting = np.zeros((workers, room), np.int32)
+        sums, away = np.zeros((workers, LEAF), np.float32), np.zeros((workers, room), np.float32)
+        waiting, marks_of = np.zeros((workers, room), np.int32), np.zeros((workers, LEAF // 16), np.int32)
+        turned_of, wide = np.zeros((workers, width), np.float32), np.zeros((workers, width))
         frame = nearest_frames.frame(
-            frames=_lanes(space),
+            frames=_leaves(space),
             leaf_low=_lanes(low),
             leaf_high=_lanes(high),
             node_low=_lanes(node_low.min(axis=1)),
@@ -89,14 +91,29 @@ class FrameIndex:
             rows=np.ascontiguousarray(self.features[slots]),
             numbers=numbers,
             tags=marks,
+            centre=centre,
+            axes=np.pad(axes, ((0, 0), (0, width - axes.shape[1]))),
+            lanes=np.array(LANE_OF, np.int32),
             sums=sums[0],
+            marks=marks_of[0],
             away=away[0],
             order=waiting[0],
+            turned=turned_of[0],
+            wide=wide[0],
             features=self.features.shape[1],
             dimensions=width,
+            reach=reach,
         )
         job = Job(frame, "start", "stop")
-        job.own({"sums": list(sums[1:]), "away": list(away[1:]), "order": list(waiting[1:])})
+        own = {
+            "sums": sums,
+            "marks": marks_of,
+            "away": away,
+            "order": waiting,
+            "turned": turned_of,
+            "wide": wide,
+        }
+        job.own({name: list(several[1:]) for name, several in own.items()})
         return job
 
     def __len__(self) -> int:
@@ -124,22 +141,16 @@ class FrameIndex:
         if not np.isfinite(asked).all():
             raise ValidationError("queries: numbers that are not finite have no nearest frame")
         count = len(asked)
-        turned = (asked.astype(np.float64) - self._centre) @ self._axes
-        size = np.sqrt((turned * turned).sum(axis=1))
-        if (size > 1e18).any():
+        if count and float(np.abs(asked).max()) + self._farthest > FARTHEST / self._dimensions:
             raise ValidationError("queries are too far from all frames to be compared")
-        space = np.zeros((count, self._dimensions), np.float32)
-        space[:, : turned.shape[1]] = turned
         found, distance = np.empty(count, np.int32), np.empty(count, np.float64)
         if count:
             self._search.frame.sizes.pop("N", None)
             self._search.frame.put(
                 queries=asked,
-                turned=space.reshape(-1),
                 wanted=_each(wanted, (count,), np.uint32, "wanted"),
                 unwanted=_each(unwanted, (count,), np.uint32, "unwanted"),
                 skipped=_each(skipped, (count, 2), np.int32, "skipped"),
-                room=ROUNDING * (self._reach + size),
                 found=found,
                 distance=distance,
             )
@@ -161,6 +172,13 @@ def _lanes(rows: Array) -> Array:
     whole = np.full((-(-count // 16) * 16, width), rows[-1], np.float32)
     whole[:count] = rows
     return np.ascontiguousarray(whole.reshape(-1, 16, width).transpose(0, 2, 1)).reshape(-1)
+
+
+def _leaves(rows: Array) -> Array:
+    """Frames `(F, D)` as `[leaf][bundle][16 frames][dimension][16 lanes]`, flat."""
+    count, width = rows.shape
+    parts = rows.reshape(count // LEAF, LEAF // 16, 16, width // BUNDLE, BUNDLE)
+    return np.ascontiguousarray(parts.transpose(0, 3, 1, 4, 2)).reshape(-1)
 
 
 def _kd_order(points: Array, size: int) -> Array:

@@ -182,3 +182,11 @@ def test_extensions_of_the_extras_that_make_no_sense_do_no_harm(tmp_path: Path) 
             mw.save(character, tmp_path / "again.glb")
         assert json.dumps(document_of((tmp_path / "again.glb").read_bytes()))
         assert mw.load(tmp_path / "again.glb", cache=False).meshes == character.meshes
+
+
+def test_constraints_are_the_same_bytes_the_second_time(tmp_path: Path) -> None:
+    bones = mw.Skeleton(("root", "hand"), [-1, 0])
+    kept = mw.graph.CopyTransform("hand", "root", ("translation",), "xz", space="model", weight=0.5)
+    mw.save(mw.Character(bones, constraints=[kept], name="rig"), tmp_path / "a.glb")
+    mw.save(mw.load(tmp_path / "a.glb", cache=False), tmp_path / "b.glb")
+    assert (tmp_path / "a.glb").read_bytes() == (tmp_path / "b.glb").read_bytes()

@@ -141,7 +141,8 @@ def _constraints(
     """What marrow noted, or what VRM's extension of nodes says."""
     noted = tree.scene_notes.constraints
     given = found if noted is None else constraints_from_data(noted, ctx.report)
-    return turned_constraints(fitting_constraints(given, skeleton, ctx.report), np.eye(3), ctx.scale)
+    fitting = fitting_constraints(given, skeleton, ctx.report)
+    return fitting if ctx.scale == 1 else turned_constraints(fitting, np.eye(3), ctx.scale)
 
 
 def _lod(ctx: Context, tree: Tree, meshes: Sequence[Mesh]) -> Lod:

@@ -42,6 +42,8 @@ class Formulas:
 
     # Whole numbers of 32 bits, a lane each, wrap around; `+ - * & |` and shifts by the low five bits of a count, `>>` without
     # sign, `down(n)` with it. `accumulate` takes them too.
+    store_bits: Callable[..., Any]
+    """`store_bits(words, offset, mask)`: what `compare` gave, as bits 0 to 15 of an element of an int32 array."""
     lane_numbers: Callable[..., Any]
     """`lane_numbers(i)`: the lanes' own numbers, 0 to 15; `i` is what the block is called with."""
     wholes: Callable[..., Any]

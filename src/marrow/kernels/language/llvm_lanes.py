@@ -124,6 +124,10 @@ class LLVMEmitter(LlvmWholeLanes, Formulas):
     def store_scalar(self, array: Any, offset: Any, value: LlvmVector) -> None:
         self.builder.store(value.value, self._address(array, offset))
 
+    def store_bits(self, array: Any, offset: Any, mask: Any) -> None:
+        bits = self.builder.zext(self.builder.bitcast(mask, ir.IntType(LANES)), I32)
+        self.builder.store(bits, self._address(array, offset))
+
     def splat(self, value: Any, lanes: int = LANES) -> LlvmVector:
         """One number in every lane."""
         if isinstance(value, (int, float)):

@@ -118,6 +118,9 @@ class NumpyEmitter(NumpyWholeLanes, Formulas):
     def store_scalar(self, array: Any, offset: Any, value: NumpyVector) -> None:
         array[offset] = value.value
 
+    def store_bits(self, array: Any, offset: Any, mask: Any) -> None:
+        array[offset] = (np.asarray(mask) << np.arange(LANES)).sum(axis=-1)
+
     def splat(self, value: Any, lanes: int = LANES) -> NumpyVector:
         raw = np.asarray(_raw(value))
         return NumpyVector(np.broadcast_to(raw[..., None], (*raw.shape, lanes)))
