@@ -75,7 +75,15 @@ if TYPE_CHECKING:
         retarget_profile,
         sample_clips,
     )
-    from marrow.pictures import PictureBatch, Video, VideoWriter, contact_sheet, render, render_batch, render_video
+    from marrow.pictures import (
+        PictureBatch,
+        Video,
+        VideoWriter,
+        contact_sheet,
+        render,
+        render_batch,
+        render_video,
+    )
     from marrow.rendering import Frame, Renderer
     from marrow.runtime import BakedRuntime, bake_runtime
     from marrow.scene import (

@@ -72,7 +72,9 @@ def test_a_seed_says_everything_that_is_not_said(cast):
     )
     np.testing.assert_array_equal(first.color, again.color)
     np.testing.assert_array_equal(first.depth, again.depth)
-    np.testing.assert_array_equal(first.color, more.color[:2])  # picture k does not depend on how many there are
+    np.testing.assert_array_equal(
+        first.color, more.color[:2]
+    )  # picture k does not depend on how many there are
     assert not np.array_equal(first.color[0], first.color[1])
     assert not np.array_equal(first.depth, other.depth)
     assert (first.ids >= 0).any(axis=(1, 2)).all()

@@ -106,7 +106,9 @@ def render_batch(
     given = {"things": things, "clip": clip, "time": time, "pose": pose, "camera": camera}
     total = _total(given, count)
     each = {name: _each(value, total) for name, value in given.items()}
-    files = {thing: character_of(thing, who) for thing in each["things"] if isinstance(thing, (str, os.PathLike))}
+    files = {
+        thing: character_of(thing, who) for thing in each["things"] if isinstance(thing, (str, os.PathLike))
+    }
     each["things"] = [files.get(t, t) if isinstance(t, (str, os.PathLike)) else t for t in each["things"]]
     seed = None if seed is None else _validate.integer(who, "seed", seed, low=0)
     wanted = check_outputs(outputs)
@@ -151,7 +153,11 @@ class _Staged:
         if found is None or pose is not None:
             moves = by_lot and (clip is not None or isinstance(thing, (Actor, Scene)))
             timed = timed_scene_of(
-                thing, clip=clip, pose=pose, time=0.0 if when is None and moves else when, springs=self._springs
+                thing,
+                clip=clip,
+                pose=pose,
+                time=0.0 if when is None and moves else when,
+                springs=self._springs,
             )
             if found is not None:  # the actor whose vertices are on the GPU takes the new pose
                 found[2].scene.actors[0].pose = timed.scene.actors[0].pose
