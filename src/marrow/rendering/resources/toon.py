@@ -54,9 +54,9 @@ def toon_numbers(
         mode = "none"
     width = 0.0 if mode == "none" else number("outlineWidthFactor", 0.0, 0.0)
     for name in body:
-        if name.endswith("Texture") and name not in TOON_TEXTURES:
-            note(f"{MTOON}: its {name} is not shown")
-        elif name in _NOT_SHOWN and body[name] not in _NOT_SHOWN[name]:
+        plain = _NOT_SHOWN.get(name)
+        lost = name not in TOON_TEXTURES if name.endswith("Texture") else plain is not None
+        if lost and (plain is None or body[name] not in plain):
             note(f"{MTOON}: its {name} is not shown")
     rim = number("parametricRimFresnelPowerFactor", 5.0, 0.0), number("parametricRimLiftFactor", 0.0)
     return [
