@@ -102,7 +102,7 @@ def render_batch(
     """
     who = "render_batch"
     if isinstance(pose, Pose) and pose.batch_shape:
-        pose = list(pose)
+        pose = [pose[k] for k in range(len(pose))]
     given = {"things": things, "clip": clip, "time": time, "pose": pose, "camera": camera}
     total = _total(given, count)
     each = {name: _each(value, total) for name, value in given.items()}
