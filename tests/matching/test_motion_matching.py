@@ -338,3 +338,21 @@ def test_packed_motion_goes_the_same_way(moves):
         assert one.matching["moves"].frame == two.matching["moves"].frame
         assert np.abs(one.root.translation - two.root.translation).max() < 0.01
         assert np.abs(one.matrices - two.matrices).max() < 0.002
+
+
+def test_recordings_that_travel_by_root_and_by_hips_are_alike():
+    hero = mw.samples.mannequin()
+    from marrow.matching.travel import travelling_alike
+
+    walk, run = hero.clips["walk"], hero.clips["run"]
+    times = np.linspace(0, run.duration, 31)
+    other = mw.matching.travel._handed_down(run, 0, list(hero.skeleton.children(0)), 60.0)
+    one, two = (np.asarray(hero.skeleton.to_model(c.sample(times)), np.float64)[..., 3] for c in (run, other))
+    assert np.abs(one - two)[:, 1:].max() < 1e-3 and np.ptp(two[:, 0], axis=0).max() < 1e-6
+    assert travelling_alike(hero, [walk, run], 30.0) == [walk, run]
+    mixed = travelling_alike(hero, [walk, other], 30.0)
+    assert mixed[1] is other and mixed[0] is not walk
+    db = mw.matching.build([walk, other.replace(name="run_by_hips")], character=hero, mirror=False)
+    for clip, pace in zip(db.clips, (1.25, 3.2)):
+        ahead = db.trajectories(np.arange(clip.begin, clip.end))[:, 2, :2]
+        assert np.median(np.linalg.norm(ahead, axis=1)) == pytest.approx(pace, rel=0.25)
