@@ -18,6 +18,10 @@ import marrow as mw
 FIELDS = ("instance", "kind", "event", "source", "weight", "time")
 
 
+MAKE_POSES = ("update", "look", "glance", "add", "remove", "reset", "snapshot", "save", "play")
+"""Steps that use the poses of this moment: who answers for the ground by hand does so before these."""
+
+
 def hashed(*arrays: Any) -> str:
     """A number over the bytes of arrays, as `player.mjs` has it."""
     found = []
@@ -295,7 +299,7 @@ def play_native(crowd: Any, steps: list[list[Any]]) -> list[str]:
     found, saved, height, grounds = [], b"", 0.0, []
     names = crowd.character.names
     for what, *given in steps:
-        if grounds and grounds[-1] == "by hand":
+        if grounds and grounds[-1] == "by hand" and what in MAKE_POSES:
             answered(crowd, height)
         if what in ("set", "trigger", "add", "remove", "reset", "update"):
             getattr(crowd, what)(*given)

@@ -22,6 +22,8 @@ const SIZES = ["joints", "morphs", "palette", "vertices", "hasGraph", "poseRow",
 const TYPES = ["float", "bool", "trigger", "vector", "curve"];
 const KINDS = ["event", "state_entered", "state_left", "transition_started", "transition_ended", "slot_ended", "event_ended", "event_inside"];
 const EVENT_BYTES = 32;
+/** Calls that use the poses of this moment, and with them the ground. */
+const MAKE_POSES = new Set(["mrw_update", "mrw_play", "mrw_save_pose", "mrw_skin", "mrw_add", "mrw_remove", "mrw_reset", "mrw_snapshot"]);
 
 /** An error in the engine's words. */
 export class MarrowError extends Error {
@@ -368,7 +370,7 @@ export class Crowd {
   // -- calls
   _checked(name, ...given) {
     if (!this._pointer) throw new MarrowError("this crowd was disposed of");
-    if (this._asks) this._answer();
+    if (this._asks && MAKE_POSES.has(name)) this._answer();
     const found = Number(this.engine.exports[name](this._pointer, ...given));
     if (found < 0) throw this.engine._error();
     return found;

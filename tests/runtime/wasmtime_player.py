@@ -8,7 +8,7 @@ import numpy as np
 import wasmtime
 
 from marrow.runtime.native import SETTINGS
-from runtime_replays import hashed, sloped
+from runtime_replays import MAKE_POSES, hashed, sloped
 
 
 class WasmCharacter:
@@ -52,7 +52,7 @@ class WasmCharacter:
         sizes = [self.call("mrw_size", self.pointer, k) for k in (2, 0)]
         height = None
         for what, *given in steps:
-            if height is not None:
+            if height is not None and what in MAKE_POSES:
                 self.answer(crowd, height)
             if what == "set":
                 values = np.array(given[1], np.float64)
