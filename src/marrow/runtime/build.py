@@ -284,7 +284,9 @@ def main(arguments: list[str]) -> None:
     from marrow.kernels.targets import TARGETS
 
     others = [name for name in TARGETS if name != "wasm"]
-    command = argparse.ArgumentParser("python -m marrow.runtime.build", description="Builds marrow's runtimes.")
+    command = argparse.ArgumentParser(
+        "python -m marrow.runtime.build", description="Builds marrow's runtimes."
+    )
     command.add_argument("what", nargs="*", help="wasm, strict, native (all of them)")
     command.add_argument("--force", action="store_true", help="also what was built from these very sources")
     command.add_argument("--target", choices=others, help="libmarrow for another machine, into --out")
