@@ -1,4 +1,4 @@
-"""Plays recorded calls of libmarrow on machines that are not there: the library of another machine, loaded by that machine's
+"""Plays recorded calls of libmarrow on machines that are not there: the library of another machine, loaded by its own
 Python, must answer to the bit what `mw.Animator` answers here."""
 
 from __future__ import annotations
