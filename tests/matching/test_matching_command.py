@@ -24,6 +24,7 @@ def file(tmp_path_factory):
         *clips,
         "--tags",
         "walk=slow,calm",
+        "--packed",
         "-q",
     ]
     assert run(call) == 0

@@ -109,13 +109,18 @@ class ForwardPath:
             if draw.glass:
                 recorder.draw(self.pipeline(draw, samples, None), draw)
         for draw in self.list.blended:
+            # Cards of hair hide each other where they are solid, whatever the order of their triangles.
+            if ("HAS_BASE_TEXTURE", 1.0) in draw.material.constants:
+                recorder.draw(self.pipeline(draw, samples, "solid"), draw)
+        for draw in self.list.blended:
             # Back faces first: they are behind the front ones.
             sides = ("front", "back") if draw.material.material.double_sided else ("back",)
             for cull in sides:
                 recorder.draw(self.pipeline(draw, samples, cull), draw)
 
     def pipeline(self, draw: Draw, samples: int, blended: str | None, stage: FragmentStage = LIT) -> Any:
-        """`blended` names the side that is left out, None for opaque sections. `stage` is what fragments end in."""
+        """`blended` names the side that is left out, None for opaque sections, "solid" for what of a blended one is
+        opaque. `stage` is what fragments end in."""
         geometry, material = draw.geometry, draw.material
         if stage is LIT and draw.layered:
             stage = TOON if material.toon else GLASS if draw.glass else LAYERED
@@ -144,6 +149,9 @@ class ForwardPath:
             layouts.append(self.backdrop.layout)
         if blended:
             constants["IS_BLENDED"] = 1.0
+        solid = blended == "solid"
+        if solid:
+            constants["SOLID_ONLY"] = 1.0
         return self.pipelines.make(
             key,
             source(*COMMON, MATERIAL.wgsl, "vertex", "surface", "paint", *stage.pieces),
@@ -157,17 +165,19 @@ class ForwardPath:
                 "entry_point": stage.entry,
                 "constants": constants,
                 "targets": [
-                    {"format": f, **({"blend": PREMULTIPLIED} if blended else {})} for f in stage.formats
+                    {"format": f, **({"blend": PREMULTIPLIED} if blended and not solid else {})}
+                    for f in stage.formats
                 ],
             },
             primitive={
                 "topology": "triangle-list",
                 "front_face": "cw" if draw.mirrored else "ccw",
-                "cull_mode": blended or ("front" if stage is OUTLINE else "none" if two_sided else "back"),
+                "cull_mode": (blended if blended and not solid else None)
+                or ("front" if stage is OUTLINE else "none" if two_sided else "back"),
             },
             depth_stencil={
                 "format": DEPTH,
-                "depth_write_enabled": not blended,
+                "depth_write_enabled": solid or not blended,
                 "depth_compare": "greater-equal" if blended else "greater",
             },
             multisample={"count": samples},
