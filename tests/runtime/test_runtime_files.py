@@ -1,5 +1,6 @@
 """Baked files: what cannot be baked is said, what was changed is refused or plays, and the C example runs."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import marrow as mw
 from marrow.errors import FormatError, MarrowError, ValidationError
 from marrow.graph import Function, Graph, JointOverride, Retarget, load_graph, save_graph
 from marrow.runtime import bake_runtime, baked
-from marrow.runtime.build import BUILT, SOURCES, built
+from marrow.runtime.build import BUILT, SOURCES, WASM, WEB, built, main, web_files
 from marrow.runtime.container import read_sections, sealed
 from marrow.runtime.native import NativeRuntime
 from runtime_hostile import exercise, mutant
@@ -221,3 +222,40 @@ def test_the_example_in_c_prints_what_python_computes(tmp_path):
     assert done.stdout.strip().endswith(matrix)
     refused = subprocess.run([str(tmp_path / "crowd"), __file__], capture_output=True, text=True)
     assert refused.returncode == 1 and "no baked character" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--target", "windows-x86_64"], "--target and --out go together"),
+        (["--out", "somewhere"], "--target and --out go together"),
+        (["--target"], "expected one argument"),
+        (["--target", "amiga", "--out", "x"], "invalid choice: 'amiga'"),
+        (["natve"], "expected wasm, strict or native, got 'natve'"),
+        (["native", "--target", "windows-x86_64", "--out", "x"], "builds libmarrow alone, not 'native'"),
+    ],
+)
+def test_what_cannot_be_built_is_said(arguments, words, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert words in capsys.readouterr().err
+
+
+def test_the_npm_package_has_what_it_names_and_brings_what_is_built(tmp_path):
+    """`npm pack` runs `prepack.mjs` first: without it the package would have no engine."""
+    package = json.loads((WEB / "package.json").read_text())
+    assert {path.name for path in web_files(tmp_path)} == {*package["files"], "package.json"}
+    assert package["scripts"]["prepack"] == "node prepack.mjs"
+    node = shutil.which("node") or missing("node is not installed")
+    beside = tmp_path / "runtime" / "web"
+    beside.mkdir(parents=True)
+    shutil.copy(WEB / "prepack.mjs", beside)
+    shutil.copy(ROOT / "LICENSE", tmp_path)
+    refused = subprocess.run([node, beside / "prepack.mjs"], capture_output=True, text=True)
+    assert refused.returncode == 1 and "marrow.wasm is not built: run `make runtime`" in refused.stderr
+    made = tmp_path / "src" / "marrow" / "runtime" / "built"
+    made.mkdir(parents=True)
+    for name in WASM.values():
+        shutil.copy(BUILT / name, made)
+    subprocess.run([node, beside / "prepack.mjs"], check=True)
+    assert {path.name for path in beside.iterdir()} == {"prepack.mjs", "LICENSE", *WASM.values()}
