@@ -90,7 +90,7 @@ RESULTS = {
     "FeatureStatistics", "Finding", "FootQuality", "Frame", "FunctionCall", "GraphMoment", "InfluenceLimit",
     "JointAngles", "JointPixels", "LevelEvaluation", "LevelGroup", "MirrorMap", "MotionQuality", "Palette", "PoseProgram",
     "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip", "Selection", "Snapshot",
-    "BakedRuntime", "ExportedPage", "Surface", "Video", "WarpTarget",
+    "BakedRuntime", "ExportedPage", "PictureBatch", "Surface", "Video", "WarpTarget",
 }  # fmt: skip
 """What is worked out for people, not described by them."""
 

@@ -100,10 +100,13 @@ static inline void carry(const vec* m, const Layout& L, int64_t b, int o, float*
     if (VECTORS == 0) return;
     g = L.nor + 48 * b + o;
     x = load(g), y = load(g + 16), z = load(g + 32);
-    vec nx = (m[5] * m[10] - m[6] * m[9]) * x + (m[6] * m[8] - m[4] * m[10]) * y + (m[4] * m[9] - m[5] * m[8]) * z;
+    vec c0 = m[5] * m[10] - m[6] * m[9], c1 = m[6] * m[8] - m[4] * m[10], c2 = m[4] * m[9] - m[5] * m[8];
+    vec nx = c0 * x + c1 * y + c2 * z;
     vec ny = (m[9] * m[2] - m[10] * m[1]) * x + (m[10] * m[0] - m[8] * m[2]) * y + (m[8] * m[1] - m[9] * m[0]) * z;
     vec nz = (m[1] * m[6] - m[2] * m[5]) * x + (m[2] * m[4] - m[0] * m[6]) * y + (m[0] * m[5] - m[1] * m[4]) * z;
-    vec s = inverse_length(nx * nx + ny * ny + nz * nz);
+    // Where a matrix mirrors, normals stay outside, and the handedness of tangents turns.
+    vec one = splat(1.0f), side = m[0] * c0 + m[1] * c1 + m[2] * c2 < 0.0f ? -one : one;
+    vec s = side * inverse_length(nx * nx + ny * ny + nz * nz);
     nx *= s, ny *= s, nz *= s;
     scatter3(nx, ny, nz, rows, n);
     g = L.tan + 64 * b + o;
@@ -112,7 +115,7 @@ static inline void carry(const vec* m, const Layout& L, int64_t b, int o, float*
     vec along = nx * tx + ny * ty + nz * tz;
     tx -= nx * along, ty -= ny * along, tz -= nz * along;
     s = inverse_length(tx * tx + ty * ty + tz * tz);
-    scatter4(tx * s, ty * s, tz * s, load(g + 48), rows, t);
+    scatter4(tx * s, ty * s, tz * s, side * load(g + 48), rows, t);
 }
 
 template <int K> static inline void blend(const Layout& L, int64_t b, int o, int count, const float* M, vec* m) {
