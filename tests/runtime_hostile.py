@@ -157,6 +157,12 @@ def steer(crowd: Any, rng: np.random.Generator) -> None:
             if rng.random() < 0.5
             else lambda places: places[:, 0] * heights[0, 0]
         )
+    for chain in names["springs"]:
+        crowd.set_spring(chain, stiffness=rng.uniform(0, 3), limit=rng.uniform(0, 3), radius=0.1)
+        try:
+            crowd.set_wind(rng.normal(0, 1, 3))
+        except MarrowError:
+            continue
     for slot in names["slots"]:
         clip = names["clips"][int(rng.integers(1, len(names["clips"])))] if len(names["clips"]) > 1 else ""
         try:

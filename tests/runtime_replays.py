@@ -18,6 +18,10 @@ import marrow as mw
 FIELDS = ("instance", "kind", "event", "source", "weight", "time")
 
 
+MAKE_POSES = ("update", "look", "glance", "add", "remove", "reset", "snapshot", "save", "play")
+"""Steps that use the poses of this moment: who answers for the ground by hand does so before these."""
+
+
 def hashed(*arrays: Any) -> str:
     """A number over the bytes of arrays, as `player.mjs` has it."""
     found = []
@@ -56,6 +60,26 @@ def ground_at_random(rng: np.random.Generator, N: int) -> dict[str, Any]:
     return {} if kind == "none" else {"asked": float(rng.normal(0, 0.05))}
 
 
+def springs_at_random(rng: np.random.Generator, name: str) -> list[Any]:
+    """Settings of a chain, the wind, whether parts are made, all as it was."""
+    kind = rng.choice(["spring", "wind", "exact", "springs_reset"], p=[0.7, 0.15, 0.1, 0.05])
+    if kind == "wind":
+        return ["wind", rng.normal(0, 1, 3).tolist()]
+    if kind == "exact":
+        return ["exact", bool(rng.random() < 0.5)]
+    if kind == "springs_reset":
+        return ["springs_reset"]
+    ranges = {
+        "stiffness": (0, 4),
+        "drag": (0, 1),
+        "gravity": (-2, 2),
+        "radius": (0, 0.1),
+        "limit": (0, np.pi),
+    }
+    some = {key: float(rng.choice([0.0, rng.uniform(*ends)], p=[0.1, 0.9])) for key, ends in ranges.items()}
+    return ["spring", name, {key: value for key, value in some.items() if rng.random() < 0.5}]
+
+
 def recording(
     rng: np.random.Generator,
     N: int,
@@ -68,6 +92,7 @@ def recording(
     slots: tuple[tuple[str, str], ...] = (),
     overrides: tuple[tuple[str, int], ...] = (),
     grounds: bool = False,
+    springs: tuple[str, ...] = (),
     low: float = -1.0,
     high: float = 4.0,
     longest: float = 1.0,
@@ -108,6 +133,9 @@ def recording(
                 made.append(["override", name, *kept, float(rng.choice([0.0, 0.4, 1.0]))])
         if grounds and rng.random() < 2 * rare:
             made.append(["ground", ground_at_random(rng, N)])
+        for name in springs:
+            if rng.random() < 2 * rare:
+                made.append(springs_at_random(rng, name))
         if crowd and rng.random() < rare:
             what = rng.choice(["add", "remove", "reset", "every", "speed", "root", "snapshot", "restore"])
             if what == "add" and N < 12:
@@ -206,6 +234,14 @@ def play_python(
             a.overrides[given[0]].set(rotation=given[1], translation=given[2], weight=given[3])
         elif what == "ground":
             a.ground = python_ground(given[0])
+        elif what == "spring":
+            a.springs[given[0]].set(**given[1])
+        elif what == "wind":
+            a.springs.wind = given[0]
+        elif what == "exact":
+            a.springs.exact = given[0]
+        elif what == "springs_reset":
+            a.springs.reset()
         elif what == "snapshot":
             saved = a.snapshot()
         elif what == "restore":
@@ -263,7 +299,7 @@ def play_native(crowd: Any, steps: list[list[Any]]) -> list[str]:
     found, saved, height, grounds = [], b"", 0.0, []
     names = crowd.character.names
     for what, *given in steps:
-        if grounds and grounds[-1] == "by hand":
+        if grounds and grounds[-1] == "by hand" and what in MAKE_POSES:
             answered(crowd, height)
         if what in ("set", "trigger", "add", "remove", "reset", "update"):
             getattr(crowd, what)(*given)
@@ -291,6 +327,14 @@ def play_native(crowd: Any, steps: list[list[Any]]) -> list[str]:
             height = given[0].get("asked", 0.0)
             grounds.append(native_ground(crowd, given[0], by_hand=len(grounds) % 2 == 0))
             crowd.set_ground(grounds[-1])
+        elif what == "spring":
+            crowd.set_spring(given[0], **given[1])
+        elif what == "wind":
+            crowd.set_wind(given[0])
+        elif what == "exact":
+            crowd.set_exact(given[0])
+        elif what == "springs_reset":
+            crowd.reset_springs()
         elif what == "snapshot":
             saved = crowd.snapshot()
         elif what == "restore":

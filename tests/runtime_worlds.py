@@ -28,6 +28,9 @@ from marrow.graph import (
     SavedPose,
     Slot,
     Speed,
+    SpringChain,
+    SpringCollider,
+    Springs,
     State,
     StateMachine,
     Switch,
@@ -124,10 +127,19 @@ def placed() -> Graph:
     )
 
 
+def swinging() -> Graph:
+    """Two chains that swing, of which one hangs on the other, and what they hit."""
+    arm = SpringChain("arm", stiffness=0.6, gravity=0.3, radius=0.05, limit=1.0)
+    chains = (SpringChain(("spine", "arm"), gravity=-0.2), arm)
+    return Graph(
+        RootMotion(Springs(Slot("s", "run"), chains, colliders=(SpringCollider("root", 0.4),))), P, "swinging"
+    )
+
+
 def worlds() -> dict[str, tuple[bytes, Graph]]:
     """Baked files of the stick, by the name of their graph."""
     found = {}
-    for graph in (busy(), Graph(RootMotion(Slot("s", SavedPose("kept"))), P, "saved")):
+    for graph in (busy(), Graph(RootMotion(Slot("s", SavedPose("kept"))), P, "saved"), swinging()):
         found[graph.name] = baked(STICK, graph)[0], graph
     hero = mw.samples.mannequin()
     some = hero.replace(clips=[hero.clips[name] for name in ("walk", "wave")])

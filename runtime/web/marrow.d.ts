@@ -69,6 +69,8 @@ export class Character {
   readonly meshes: readonly string[];
   /** The graph's JointOverrides, and how many joints each has. */
   readonly overrides: readonly { readonly name: string; readonly joints: number }[];
+  /** Chains that swing, for `crowd.springs(name)`. */
+  readonly springs: readonly string[];
   /** Of the baked skins; 0 where there are none. */
   readonly vertexCount: number;
   /** Entries of `matrices`: the joint of each, and its inverse bind matrix (three rows of four). */
@@ -95,6 +97,19 @@ export interface CrowdEvent {
   readonly weight: number;
   /** Seconds since the instance began. */
   readonly time: number;
+}
+
+/** A chain that swings, settings as Python's `SpringChain` has them, of all instances; where joints differ, those of its first. */
+export class SpringChain {
+  readonly name: string;
+  stiffness: number;
+  /** From 0 to 1. */
+  drag: number;
+  gravity: number;
+  radius: number;
+  /** Radians, up to pi. */
+  limit: number;
+  set(settings: Partial<Record<"stiffness" | "drag" | "gravity" | "radius" | "limit", number>>): void;
 }
 
 export interface Skinned { positions: Float32Array; normals: Float32Array | null; tangents: Float32Array | null }
@@ -144,6 +159,14 @@ export class Crowd {
   override(name: string, to?: { rotation?: ArrayLike<number> | null; translation?: ArrayLike<number> | null; weight?: number; instances?: Instances }): void;
   /** The ground that feet stand on: a height, one each, a `Ground`, null, or a function of points (x, y, z, one behind the other) that gives heights. */
   setGround(ground: number | ArrayLike<number> | Ground | null | ((points: Float64Array, reach: number) => ArrayLike<number>)): void;
+  /** A chain that swings, by its name: `crowd.springs("hair").stiffness = 2`. */
+  springs(name: string): SpringChain;
+  /** The wind in the world, metres a second. */
+  setWind(wind: ArrayLike<number>): void;
+  /** Whether updates are made in parts that end where springs step (so it begins), or poses in between are guessed. */
+  setExactSprings(exact: boolean): void;
+  /** Settings and wind as they were baked. */
+  resetSprings(): void;
   /** What the last update could not do. */
   readonly dropped: { readonly events: number; readonly operations: number; readonly circling: number };
   setSpeed(speed: number | ArrayLike<number>): void;

@@ -15,12 +15,15 @@
 
 const LISTS = [
   "character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machineNames", "states", "slots", "montages",
-  "sections", "events", "curves", "nodes", "saved", "meshes", "overrides",
+  "sections", "events", "curves", "nodes", "saved", "meshes", "overrides", "springs",
 ];
+const SETTINGS = ["stiffness", "drag", "gravity", "radius", "limit"];
 const SIZES = ["joints", "morphs", "palette", "vertices", "hasGraph", "poseRow", "poseJoints", "morphRow"];
 const TYPES = ["float", "bool", "trigger", "vector", "curve"];
 const KINDS = ["event", "state_entered", "state_left", "transition_started", "transition_ended", "slot_ended", "event_ended", "event_inside"];
 const EVENT_BYTES = 32;
+/** Calls that use the poses of this moment, and with them the ground. */
+const MAKE_POSES = new Set(["mrw_update", "mrw_play", "mrw_save_pose", "mrw_skin", "mrw_add", "mrw_remove", "mrw_reset", "mrw_snapshot"]);
 
 /** An error in the engine's words. */
 export class MarrowError extends Error {
@@ -181,6 +184,7 @@ export class Character {
     this.savedPoses = names.saved;
     this.meshes = names.meshes;
     this.overrides = names.overrides.map((name, k) => ({ name, joints: Number(x.mrw_override_joints(pointer, BigInt(k))) }));
+    this.springs = names.springs;
     this.vertexCount = sizes.vertices;
     this.parents = this._array(Int32Array, x.mrw_parents(pointer), sizes.joints);
     this.palette = {
@@ -321,6 +325,33 @@ export class Montage {
   }
 }
 
+/** A chain that swings; its settings count for all instances at once. */
+export class SpringChain {
+  constructor(crowd, name, index) {
+    this.crowd = crowd;
+    this.name = name;
+    this._index = BigInt(index);
+  }
+
+  set(settings) {
+    for (const [name, value] of Object.entries(settings)) {
+      const k = SETTINGS.indexOf(name);
+      if (k < 0 || typeof value !== "number") throw new MarrowError(`springs: expected numbers for ${SETTINGS.join(", ")}, got ${JSON.stringify(name)}`);
+      this.crowd._checked("mrw_springs_set", this._index, k, value);
+    }
+  }
+}
+
+SETTINGS.forEach((name, k) =>
+  Object.defineProperty(SpringChain.prototype, name, {
+    get() {
+      return this.crowd._out(Float64Array, 1, (at) => this.crowd._checked("mrw_springs_get", this._index, k, at))[0];
+    },
+    set(value) {
+      this.set({ [name]: value });
+    },
+  }));
+
 export class Crowd {
   constructor(character, pointer) {
     this.character = character;
@@ -339,7 +370,7 @@ export class Crowd {
   // -- calls
   _checked(name, ...given) {
     if (!this._pointer) throw new MarrowError("this crowd was disposed of");
-    if (this._asks) this._answer();
+    if (this._asks && MAKE_POSES.has(name)) this._answer();
     const found = Number(this.engine.exports[name](this._pointer, ...given));
     if (found < 0) throw this.engine._error();
     return found;
@@ -495,6 +526,29 @@ export class Crowd {
       this._asks = ground;
     } else if (ground === null || ground instanceof Ground) this._checked("mrw_set_ground", ground === null ? 0 : ground._pointer);
     else this._numbers("mrw_set_ground_heights", ground);
+  }
+
+  /** A chain that swings: `crowd.springs("hair").stiffness = 2`. */
+  springs(name) {
+    const index = this.character.springs.indexOf(name);
+    if (index < 0) throw new MarrowError(`there is no chain ${JSON.stringify(name)}; there are ${this.character.springs.join(", ")}`);
+    return new SpringChain(this, name, index);
+  }
+
+  setWind(wind) {
+    const numbers = Float64Array.from(wind);
+    if (numbers.length !== 3) throw new MarrowError(`setWind: expected 3 numbers, got ${numbers.length}`);
+    this.engine._with([numbers], (at) => this._checked("mrw_springs_wind", at));
+  }
+
+  /** Whether updates are made in parts that end where springs step (so it begins), or poses in between are guessed. */
+  setExactSprings(exact) {
+    this._checked("mrw_springs_exact", exact ? 1 : 0);
+  }
+
+  /** Settings and wind as they were baked. */
+  resetSprings() {
+    this._checked("mrw_springs_reset");
   }
 
   /** What the last update could not do: events and pose operations without room, instances whose state machine goes in a circle. */

@@ -75,7 +75,15 @@ if TYPE_CHECKING:
         retarget_profile,
         sample_clips,
     )
-    from marrow.pictures import Video, VideoWriter, contact_sheet, render, render_video
+    from marrow.pictures import (
+        PictureBatch,
+        Video,
+        VideoWriter,
+        contact_sheet,
+        render,
+        render_batch,
+        render_video,
+    )
     from marrow.rendering import Frame, Renderer
     from marrow.runtime import BakedRuntime, bake_runtime
     from marrow.scene import (
@@ -100,6 +108,7 @@ _LATE = {
     "EnvironmentMap": "marrow.scene",
     "Frame": "marrow.rendering",
     "PointLight": "marrow.scene",
+    "PictureBatch": "marrow.pictures",
     "Renderer": "marrow.rendering",
     "Scene": "marrow.scene",
     "SpotLight": "marrow.scene",
@@ -107,6 +116,7 @@ _LATE = {
     "VideoWriter": "marrow.pictures",
     "contact_sheet": "marrow.pictures",
     "render": "marrow.pictures",
+    "render_batch": "marrow.pictures",
     "render_video": "marrow.pictures",
     "rendering": "marrow.rendering",
     "pictures": "marrow.pictures",
@@ -200,6 +210,7 @@ __all__ = [
     "MorphTarget",
     "PackedMotion",
     "Palette",
+    "PictureBatch",
     "PointLight",
     "Pose",
     "Renderer",
@@ -248,6 +259,7 @@ __all__ = [
     "pack_weights",
     "pictures",
     "render",
+    "render_batch",
     "render_video",
     "rendering",
     "retarget",

@@ -1,5 +1,7 @@
 """`MotionMatch` and its database: features against motion whose numbers are known, what is chosen, what is said."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -239,3 +241,118 @@ def test_a_body_without_legs_says_so():
     for _ in range(100):
         who.update(0.02)  # one clip that ends: it begins again
     assert who.root.translation[2] > 1.2
+
+
+def test_runners_up_and_the_way_that_was_found(moves):
+    crowd = matcher(moves, count=2)
+    stick = crowd.matching["moves"]
+    stick.steer([(0.0, 1.3), (1.3, 0.0)])
+    for _ in range(40):
+        crowd.update(1 / 30)
+    assert stick.found.shape == stick.trajectory.shape == (2, 3, 4)
+    assert (stick.found == moves.trajectories(stick.frame)).all()
+    several = stick.candidates(6, instance=1)
+    costs = [c.cost for c in several]
+    assert len(several) == 6 and costs == sorted(costs)
+    query = moves.queries(stick.frame[1:], stick.trajectory[1:])
+    best, cost = moves.search(query)
+    clips, times = moves.times_of(best)
+    assert (several[0].clip, several[0].time, costs[0]) == (moves.clips[clips[0]].name, times[0], cost[0])
+    for c in several:
+        assert sum(c.shares.values()) == pytest.approx(c.cost)
+    for a, b in pairwise(several):
+        assert a.clip != b.clip or abs(a.time - b.time) > 0.2
+
+
+def test_the_view_draws_both_ways_in_the_world(moves):
+    from marrow.scene.actor_state import actor_states
+    from marrow.scene.views import draw_views, parse_views
+    from marrow.scene.views.staging import stage_of
+
+    def drawn(thing):
+        states = actor_states(mw.Scene(thing))
+        return draw_views(
+            parse_views("trajectories"), stage_of(states, [np.zeros(states[0].count, np.int64)])
+        )
+
+    who = matcher(moves)
+    who.matching["moves"].steer((1.0, 1.0))
+    for _ in range(90):
+        who.update(1 / 60)
+    picture = drawn(who)
+    ends = picture.all_lines.end
+    for ahead in (who.matching["moves"].trajectory, who.matching["moves"].found):
+        x, z = ahead[-1, :2]
+        there = who.root.translation + quaternion.rotate(who.root.rotation, np.array([x, 0.0, z]))
+        assert np.isclose(ends[:, [0, 2]], there[[0, 2]], atol=1e-4).all(axis=1).any()
+    assert [label.text.split(",")[0] for label in picture.labels] == [who.matching["moves"].clip]
+    assert "no motion is matched" in drawn(mw.Animator(mw.samples.mannequin())).notes[0]
+
+
+def test_a_controller_with_a_database(moves):
+    player = mw.Controller(moves.character, database=moves, place=(1.0, 0.0, 2.0))
+    assert 1.0 < player.walk_speed < 1.6 < player.run_speed < 4.5
+    for run in (False, True):
+        for _ in range(120):
+            player.move((1, 0, 0), 1 / 60, run=run)
+        before = player.place
+        for _ in range(60):
+            player.move((1, 0, 0), 1 / 60, run=run)
+        pace = player.run_speed if run else player.walk_speed
+        assert np.linalg.norm(player.place - before) == pytest.approx(pace, rel=0.2)
+        assert player.facing[0] > 0.97
+    for _ in range(120):
+        player.move((0, 0, 0), 1 / 60)
+    before = player.place
+    player.move((0, 0, 0), 1 / 60)
+    assert np.linalg.norm(player.place - before) < 0.005 and not player.jump()
+    with pytest.raises(ValidationError, match="other joints"):
+        mw.Controller(mw.samples.lizard(), database=moves)
+    with pytest.raises(MarrowError, match="MotionDatabase"):
+        mw.Controller(moves.character, database="hero.motion")
+
+
+def test_what_has_no_search_refuses_the_graph(moves, tmp_path):
+    for call in (
+        lambda: mw.bake_runtime(moves.character, GRAPH, tmp_path / "x.mrt"),
+        lambda: mw.export_page(moves.character, tmp_path / "x.html", graph=GRAPH),
+        lambda: mw.export_page(matcher(moves), tmp_path / "x.html"),
+    ):
+        with pytest.raises(
+            ValidationError, match=r"root\.source(: the graph plays the database| is MotionMatch)"
+        ):
+            call()
+    assert not list(tmp_path.iterdir())
+
+
+def test_packed_motion_goes_the_same_way(moves):
+    clips = ["walk", "idle", "start_walk", "stop_walk"]
+    loose = mw.matching.build(moves.character, clips=clips)
+    packed = loose.packed()
+    one, two = (mw.Animator(d.character, GRAPH, databases={"moves": d}) for d in (loose, packed))
+    for velocity in ((0.0, 1.25), (0.0, 0.0)):
+        for who in (one, two):
+            who.matching["moves"].steer(velocity)
+            for _ in range(60):
+                who.update(1 / 60)
+        assert one.matching["moves"].frame == two.matching["moves"].frame
+        assert np.abs(one.root.translation - two.root.translation).max() < 0.01
+        assert np.abs(one.matrices - two.matrices).max() < 0.002
+
+
+def test_recordings_that_travel_by_root_and_by_hips_are_alike():
+    hero = mw.samples.mannequin()
+    from marrow.matching.travel import travelling_alike
+
+    walk, run = hero.clips["walk"], hero.clips["run"]
+    times = np.linspace(0, run.duration, 31)
+    other = mw.matching.travel._handed_down(run, 0, list(hero.skeleton.children(0)), 60.0)
+    one, two = (np.asarray(hero.skeleton.to_model(c.sample(times)), np.float64)[..., 3] for c in (run, other))
+    assert np.abs(one - two)[:, 1:].max() < 1e-3 and np.ptp(two[:, 0], axis=0).max() < 1e-6
+    assert travelling_alike(hero, [walk, run], 30.0) == [walk, run]
+    mixed = travelling_alike(hero, [walk, other], 30.0)
+    assert mixed[1] is other and mixed[0] is not walk
+    db = mw.matching.build([walk, other.replace(name="run_by_hips")], character=hero, mirror=False)
+    for clip, pace in zip(db.clips, (1.25, 3.2)):
+        ahead = db.trajectories(np.arange(clip.begin, clip.end))[:, 2, :2]
+        assert np.median(np.linalg.norm(ahead, axis=1)) == pytest.approx(pace, rel=0.25)

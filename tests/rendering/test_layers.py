@@ -140,7 +140,7 @@ def test_what_cannot_be_shown_is_told(renderer):
     told = {
         K + "iridescence": {"iridescenceFactor": 2.0, "iridescenceTexture": {"texture": {"image": 0}}},
         K + "sheen": {"sheenColorFactor": "red"},
-        "VRMC_materials_mtoon": {"specVersion": "1.0"},
+        "EXT_materials_velvet": {"velvet": 1.0},
     }
     material = mw.Material("odd", extensions=told)
     seen(renderer, ball(0.5, material))
@@ -149,7 +149,7 @@ def test_what_cannot_be_shown_is_told(renderer):
         "out of range",
         "no colour",
         "iridescenceTexture is not shown",
-        "mtoon is kept, and not shown",
+        "velvet is kept, and not shown",
     ):
         assert any(words in line for line in lines), (words, lines)
     assert all("warning" in line for line in lines)

@@ -59,6 +59,10 @@ export function play(character, count, steps) {
     else if (what === "root") crowd.setRoot({ translation: given[0], rotation: given[1], instances: given[2] });
     else if (what === "override") crowd.override(given[0], { rotation: given[1]?.flat() ?? null, translation: given[2]?.flat() ?? null, weight: given[3] });
     else if (what === "ground") crowd.setGround(groundOf(crowd.engine, given[0]));
+    else if (what === "spring") crowd.springs(given[0]).set(given[1]);
+    else if (what === "wind") crowd.setWind(given[0]);
+    else if (what === "exact") crowd.setExactSprings(given[0]);
+    else if (what === "springs_reset") crowd.resetSprings();
     else if (what === "snapshot") saved = crowd.snapshot();
     else if (what === "restore") crowd.restore(saved);
     else if (what === "update") crowd.update(given[0]);

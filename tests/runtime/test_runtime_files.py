@@ -1,5 +1,6 @@
 """Baked files: what cannot be baked is said, what was changed is refused or plays, and the C example runs."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -12,11 +13,11 @@ import marrow as mw
 from marrow.errors import FormatError, MarrowError, ValidationError
 from marrow.graph import Function, Graph, JointOverride, Retarget, load_graph, save_graph
 from marrow.runtime import bake_runtime, baked
-from marrow.runtime.build import BUILT, SOURCES, built
+from marrow.runtime.build import BUILT, SOURCES, WASM, WEB, built, main, web_files
 from marrow.runtime.container import read_sections, sealed
 from marrow.runtime.native import NativeRuntime
 from runtime_hostile import exercise, mutant
-from runtime_worlds import STICK, busy
+from runtime_worlds import STICK, P, busy, swinging
 from surroundings import missing, repeats
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,6 +105,17 @@ def test_changed_files_are_refused_or_play(tmp_path):
     assert "plays" in told and "is not sound" in told, "both happen"
 
 
+def test_a_skeleton_that_goes_in_a_circle_is_refused(runtime):
+    """Solvers walk up in a copy of its own of what the poses' kernel reads: one that differs was walked for ever."""
+    data, _ = baked(STICK, busy())
+    begin = read_sections(data)["parents"][0]
+    for joint, parent in ((1, 4), (3, 0), (0, 0)):
+        bad = bytearray(data)
+        bad[begin + 4 * joint : begin + 4 * joint + 4] = np.int32(parent).tobytes()
+        with pytest.raises(MarrowError, match="skeleton is not sound"):
+            runtime.load(sealed(bad))
+
+
 def test_mutants_are_sealed_and_numbered(runtime):
     data, _ = baked(STICK, busy())
     assert mutant(data, 5) == mutant(data, 5) != mutant(data, 6)
@@ -147,6 +159,32 @@ def test_calls_that_make_no_sense_are_refused_in_words(runtime):
     assert not np.array_equal(before, crowd.matrices)
 
 
+def test_settings_of_springs_are_read_changed_and_refused_in_words(runtime):
+    character = runtime.load(baked(STICK, swinging())[0])
+    assert character.names["springs"] == ["spine", "arm"]
+    crowd, animator = character.create(2), mw.Animator(STICK, swinging(), count=2)
+    for settings in ({}, {"stiffness": 2.0, "gravity": -0.7}, {"drag": 0.9, "radius": 0.1, "limit": 0.3}):
+        crowd.set_spring("arm", **settings)
+        animator.springs["arm"].set(**settings)
+        for chain, told in animator.springs.settings().items():
+            assert {name: crowd.spring(chain, name) for name in told} == told
+    for call, words in (
+        (lambda: crowd.set_spring("hair", drag=0.5), "no chain"),
+        (lambda: crowd.set_spring("arm", drag=1.5), "drag must be from 0 to 1"),
+        (lambda: crowd.set_spring("arm", stiffness=np.nan), "stiffness must be from 0"),
+        (lambda: crowd.set_spring("arm", limit=4.0), "limit must be from 0 to pi"),
+        (lambda: crowd.set_wind([np.inf, 0.0, 0.0]), "wind: expected three numbers"),
+    ):
+        with pytest.raises(MarrowError, match=words):
+            call()
+    crowd.reset_springs()
+    assert crowd.spring("arm", "stiffness") == 0.6
+    wind = Graph(swinging().root.replace(source=swinging().root.source.replace(wind="v")), P)
+    steered = runtime.load(baked(STICK, wind)[0]).create(1)
+    with pytest.raises(MarrowError, match="the wind is a parameter of the graph"):
+        steered.set_wind([1.0, 0.0, 0.0])
+
+
 def test_the_example_in_c_prints_what_python_computes(tmp_path):
     """Compiled by zig, against the header and the library as they are given to engines."""
     if shutil.which("cc") is None:
@@ -184,3 +222,40 @@ def test_the_example_in_c_prints_what_python_computes(tmp_path):
     assert done.stdout.strip().endswith(matrix)
     refused = subprocess.run([str(tmp_path / "crowd"), __file__], capture_output=True, text=True)
     assert refused.returncode == 1 and "no baked character" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--target", "windows-x86_64"], "--target and --out go together"),
+        (["--out", "somewhere"], "--target and --out go together"),
+        (["--target"], "expected one argument"),
+        (["--target", "amiga", "--out", "x"], "invalid choice: 'amiga'"),
+        (["natve"], "expected wasm, strict or native, got 'natve'"),
+        (["native", "--target", "windows-x86_64", "--out", "x"], "builds libmarrow alone, not 'native'"),
+    ],
+)
+def test_what_cannot_be_built_is_said(arguments, words, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert words in capsys.readouterr().err
+
+
+def test_the_npm_package_has_what_it_names_and_brings_what_is_built(tmp_path):
+    """`npm pack` runs `prepack.mjs` first: without it the package would have no engine."""
+    package = json.loads((WEB / "package.json").read_text())
+    assert {path.name for path in web_files(tmp_path)} == {*package["files"], "package.json"}
+    assert package["scripts"]["prepack"] == "node prepack.mjs"
+    node = shutil.which("node") or missing("node is not installed")
+    beside = tmp_path / "runtime" / "web"
+    beside.mkdir(parents=True)
+    shutil.copy(WEB / "prepack.mjs", beside)
+    shutil.copy(ROOT / "LICENSE", tmp_path)
+    refused = subprocess.run([node, beside / "prepack.mjs"], capture_output=True, text=True)
+    assert refused.returncode == 1 and "marrow.wasm is not built: run `make runtime`" in refused.stderr
+    made = tmp_path / "src" / "marrow" / "runtime" / "built"
+    made.mkdir(parents=True)
+    for name in WASM.values():
+        shutil.copy(BUILT / name, made)
+    subprocess.run([node, beside / "prepack.mjs"], check=True)
+    assert {path.name for path in beside.iterdir()} == {"prepack.mjs", "LICENSE", *WASM.values()}

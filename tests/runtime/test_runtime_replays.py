@@ -26,14 +26,12 @@ from marrow.graph import (
     JointOverride,
     RootMotion,
     Slot,
-    SpringChain,
-    Springs,
 )
 from marrow.runtime import baked
 from marrow.runtime.build import BUILT, WEB, built
 from marrow.runtime.native import NativeRuntime
 from runtime_replays import play_native, play_python, recording
-from runtime_worlds import PLACED, STEERED, STICK, P, busy, placed, worlds
+from runtime_worlds import PLACED, STEERED, STICK, P, busy, placed, swinging, worlds
 from surroundings import missing, needed, repeats
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).resolve().parents[2]
@@ -120,10 +118,8 @@ def played():
     add("placed", hero, placed(), 3, recording(rng, 3, repeats(150), crowd=True, **PLACED))
     add("montages", STICK, busy(), 3, montages(rng, 3))
     add("by hand", STICK, None, 3, by_hand(rng, 3))
-    swinging = Graph(
-        RootMotion(Springs(Slot("s", "run"), (SpringChain("spine", stiffness=0.6, gravity=0.3),))), P
-    )
-    add("springs", STICK, swinging, 3, recording(rng, 3, 60, crowd=True, **STEERED))
+    tuned = {"springs": ("spine", "arm"), **STEERED}
+    add("springs", STICK, swinging(), 3, recording(rng, 3, 120, crowd=True, **tuned))
     add("saved", STICK, worlds()["saved"][1], 2, saved(rng, 2))
     return found
 

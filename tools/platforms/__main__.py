@@ -1,7 +1,7 @@
 """Runs what the wheels hold, on machines that are not there: `python -m platforms [PLATFORM ...]` (`make platforms`).
 
 Each is a Python of that platform, or of its processor with a loader for its files, in which `tests/kernels/replay.py`
-must give the golden hashes; on musl, a driver that runs recorded calls.
+must give the golden hashes; on musl, a driver that runs recorded calls; of libmarrow, calls of a crowd under its graph.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import marrow as mw
 from marrow.kernels.targets import TARGETS
-from platforms import linux_arm, macos, musl, windows
+from platforms import library, linux_arm, macos, musl, windows
 from platforms.foreign import LAB, ROOT, Foreign, Missing
 
 sys.path.append(str(ROOT / "tests"))
@@ -29,6 +29,7 @@ PYTHONS: dict[str, Callable[[], Foreign]] = {
     "macos-arm64": macos.arm64,
 }
 MUSL = {f"musl-{name}": name for name in musl.ARCHITECTURES}
+ALL = [*PYTHONS, *MUSL, *library.LIBRARIES]
 FBX = "maya_dq_weights_7500_binary.fbx"
 """Of the real files the one that ufbx reads, whose build for ARM rounds otherwise."""
 READ_HERE = """
@@ -68,17 +69,20 @@ def compare(name: str, level: str, found: dict[str, str]) -> bool:
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description="runs wheels of other machines on this one")
-    parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=", ".join([*PYTHONS, *MUSL]))
+    parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=", ".join(ALL))
     options = parser.parse_args(arguments)
     corpus = corpus_folder() if corpus_folder().is_dir() else None
     good = True
-    if unknown := set(options.platforms) - {*PYTHONS, *MUSL}:
-        parser.error(f"no platform {', '.join(sorted(unknown))}: there are {', '.join([*PYTHONS, *MUSL])}")
-    for name in options.platforms or [*PYTHONS, *MUSL]:
+    if unknown := set(options.platforms) - {*ALL}:
+        parser.error(f"no platform {', '.join(sorted(unknown))}: there are {', '.join(ALL)}")
+    for name in options.platforms or ALL:
         began = time.perf_counter()
         try:
             if name in MUSL:
                 print(f"{name}: {musl.check(MUSL[name])}", flush=True)
+                continue
+            if name in library.LIBRARIES:
+                print(f"{name}: {library.check(name)}", flush=True)
                 continue
             foreign = PYTHONS[name]()
             for level in TARGETS[name].levels:

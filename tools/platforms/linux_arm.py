@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from pathlib import Path
 
 from platforms.debian import unpack
 from platforms.foreign import LAB, Foreign, Missing, packages, unpacked
 
-__all__ = ["emulator", "interpreter", "python"]
+__all__ = ["bare", "emulator", "interpreter", "python"]
 
 NAME = "linux-aarch64"
 VERSION = "3.11"
@@ -41,7 +42,12 @@ def interpreter(*modules: str) -> Foreign:
     return Foreign(NAME, command, {"PYTHONHOME": str(root / "usr"), "PYTHONPATH": paths})
 
 
-def python() -> Foreign:
-    """The same with marrow's wheel and what it needs."""
+def bare(*folders: Path) -> Foreign:
+    """The same with what marrow needs, and these folders in place of a wheel."""
     site = packages(NAME, *(f"manylinux{version}_aarch64" for version in ("2014", "_2_17", "_2_27", "_2_28")))
-    return interpreter(str(unpacked(NAME)), str(site))
+    return interpreter(*map(str, folders), str(site))
+
+
+def python() -> Foreign:
+    """The same with marrow's wheel."""
+    return bare(unpacked(NAME))

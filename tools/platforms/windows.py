@@ -16,7 +16,7 @@ from pathlib import Path
 from platforms.binaries import inspect
 from platforms.foreign import LAB, PYTHON, Foreign, Missing, called, packages, unpacked, zig
 
-__all__ = ["python"]
+__all__ = ["bare", "python"]
 
 NAME, TRIPLE = "windows-x86_64", "x86_64-windows-gnu"
 SHORT = PYTHON.replace(".", "")
@@ -51,6 +51,11 @@ LOADED = "int DllMainCRTStartup(void *module, unsigned reason, void *reserved) {
 
 def python() -> Foreign:
     """Its Python, with marrow's wheel and what it needs."""
+    return bare(unpacked(NAME))
+
+
+def bare(*folders: Path) -> Foreign:
+    """Its Python, with what marrow needs, and these folders in place of a wheel."""
     wine = next((w for w in WINE if Path(w).exists()), None)
     if wine is None:
         raise Missing("wine is not installed: apt-get install wine64")
@@ -60,7 +65,7 @@ def python() -> Foreign:
         _install(folder)
     site = packages(NAME, "win_amd64")
     _repair(site, folder, Path(wine))
-    paths = [_windows(path) for path in (unpacked(NAME), site)]
+    paths = [_windows(path) for path in (*folders, site)]
     environment = {
         "WINEPREFIX": str(LAB / NAME / "wine"),
         "WINEDEBUG": "-all",

@@ -41,7 +41,7 @@ MRW_API void mrw_free(mrw_character *character);
 /* Lists of names. */
 enum mrw_list {
     MRW_CHARACTER, MRW_GRAPH, MRW_JOINTS, MRW_MORPHS, MRW_CLIPS, MRW_PARAMETERS, MRW_MACHINES, MRW_MACHINE_NAMES, MRW_STATES,
-    MRW_SLOTS, MRW_MONTAGES, MRW_MONTAGE_SECTIONS, MRW_EVENTS, MRW_CURVES, MRW_NODES, MRW_SAVED_POSES, MRW_MESHES, MRW_OVERRIDES
+    MRW_SLOTS, MRW_MONTAGES, MRW_MONTAGE_SECTIONS, MRW_EVENTS, MRW_CURVES, MRW_NODES, MRW_SAVED_POSES, MRW_MESHES, MRW_OVERRIDES, MRW_SPRINGS
 };
 MRW_API int64_t mrw_count(const mrw_character *character, int32_t list);
 MRW_API const char *mrw_name(const mrw_character *character, int32_t list, int64_t index); /* UTF-8; NULL: none */
@@ -131,6 +131,20 @@ MRW_API int32_t mrw_set_ground_function(mrw_crowd *crowd, mrw_ground_function fu
 MRW_API int32_t mrw_set_ground_by_hand(mrw_crowd *crowd);
 MRW_API int64_t mrw_ground_asked(mrw_crowd *crowd, const double **points, double *reach);
 MRW_API int32_t mrw_ground_answer(mrw_crowd *crowd, const double *heights, int64_t count);
+
+/* -- what swings ----------------------------------------------------------------------------------------------------------- */
+/* Settings of a chain (its number in MRW_SPRINGS), of all instances, from now on; what swings goes on swinging. Where joints of a chain
+ * differ they are those of its first joint, and others keep their ratio to it. Stiffness and radius from 0 to 10000, drag from 0 to 1,
+ * gravity from -10000 to 10000, limit in radians up to pi (no limit). Snapshots do not have them. */
+enum mrw_spring_setting { MRW_SPRING_STIFFNESS, MRW_SPRING_DRAG, MRW_SPRING_GRAVITY, MRW_SPRING_RADIUS, MRW_SPRING_LIMIT };
+MRW_API int32_t mrw_springs_set(mrw_crowd *crowd, int64_t chain, int32_t setting, double value);
+MRW_API int32_t mrw_springs_get(const mrw_crowd *crowd, int64_t chain, int32_t setting, double *out);
+/* The wind in the world, (3,), metres a second. */
+MRW_API int32_t mrw_springs_wind(mrw_crowd *crowd, const double *wind);
+/* 1 (as it begins): updates are made in parts that end where springs step, so that they swing in the same way at every frame rate. 0: poses
+ * in between are guessed. */
+MRW_API int32_t mrw_springs_exact(mrw_crowd *crowd, int32_t exact);
+MRW_API int32_t mrw_springs_reset(mrw_crowd *crowd); /* settings and wind as they were baked */
 
 /* -- results of this moment -------------------------------------------------------------------------------------------- */
 MRW_API const float *mrw_matrices(mrw_crowd *crowd);       /* skinning matrices (N, P, 3, 4) */

@@ -307,7 +307,8 @@ static int check_poses(const mrw_character *c) {
     WANT(c->pose[POSE_masks].rows % (s[SIZE_row_joints] + s[SIZE_row_morphs]) == 0, "masks");
     const int32_t *parents = (const int32_t *)(const void *)c->pose[POSE_parents].data, *palette = (const int32_t *)(const void *)c->pose[POSE_palette_joints].data;
     WANT(c->pose[POSE_parents].rows == J && c->tables[TABLE_parents].rows == J, "skeleton");
-    for (int64_t j = 0; j < J; j++) WANT(parents[j] >= -1 && parents[j] < j, "skeleton");
+    const int32_t *walked = (const int32_t *)(const void *)c->tables[TABLE_parents].data; /* the other copy: solvers walk up in it */
+    for (int64_t j = 0; j < J; j++) WANT(parents[j] >= -1 && parents[j] < j && walked[j] == parents[j], "skeleton");
     WANT(c->pose[POSE_palette_joints].rows == s[SIZE_palette] && c->pose[POSE_inverse_bind].rows == 12 * s[SIZE_palette], "palette");
     for (int64_t p = 0; p < s[SIZE_palette]; p++) WANT(among(palette[p], J), "palette");
     WANT(c->tables[TABLE_memory].rows == s[SIZE_memory] && c->tables[TABLE_rest].rows == size, "memory");
@@ -404,7 +405,7 @@ static int check_skin(const mrw_character *c, const mrw_skin_group *skin) {
 int mrw_check_tables(mrw_character *c) {
     if (check_sizes(c) < 0 || check_widths(c) < 0 || check_poses(c) < 0 || check_lists(c) < 0) return -1;
     if (check_nodes(c) < 0 || check_clips(c) < 0 || check_leaves(c) < 0 || check_spaces(c) < 0) return -1;
-    if (check_machines(c) < 0 || check_procedurals(c) < 0 || check_numbers(c) < 0 || mrw_check_steps(c) < 0) return -1;
+    if (check_machines(c) < 0 || check_procedurals(c) < 0 || check_numbers(c) < 0 || mrw_check_steps(c) < 0 || mrw_check_springs(c) < 0) return -1;
     WANT(c->sizes[SIZE_vertices] >= 0 && c->sizes[SIZE_vertices] <= 100000000, "skin");
     for (int64_t k = 0; k < c->sizes[SIZE_skins]; k++)
         if (check_skin(c, &c->skins[k]) < 0) return -1;

@@ -16,6 +16,7 @@ static void crowd_free(mrw_crowd *crowd) {
     mrw_release(crowd->scratch);
     mrw_release(crowd->overrides);
     mrw_footing_free(&crowd->footing);
+    mrw_tuning_free(&crowd->tuning);
     mrw_release(crowd);
 }
 

@@ -31,8 +31,10 @@ int mrw_refresh(mrw_crowd *crowd) {
     mrw_put2(frame, AT_write_root_vectors_place, control->state[STATE_place], N, 7);
     mrw_put2(frame, AT_write_root_vectors_placed, control->state[STATE_placed], N, 7);
     mrw_put2(frame, AT_write_root_vectors_values, control->state[STATE_values], N, mrw_width(c, STATE_values));
-    mrw_put(frame, AT_write_root_vectors_constants, c->graph[GRAPH_constants].data, c->graph[GRAPH_constants].rows);
-    mrw_put2(frame, AT_write_root_vectors_given, c->tables[TABLE_world_vectors].data, c->tables[TABLE_world_vectors].rows, 5);
+    const mrw_tuning *tuning = &crowd->tuning;
+    int64_t constants = c->graph[GRAPH_constants].rows + (tuning->constants ? 3 : 0);
+    mrw_put(frame, AT_write_root_vectors_constants, tuning->constants ? (const void *)tuning->constants : c->graph[GRAPH_constants].data, constants);
+    mrw_put2(frame, AT_write_root_vectors_given, tuning->given ? (const void *)tuning->given : c->tables[TABLE_world_vectors].data, c->tables[TABLE_world_vectors].rows, 5);
     mrw_put2(frame, AT_write_root_vectors_vectors, control->vectors, N, c->sizes[SIZE_vectors]);
     frame[AT_write_root_vectors_header] = (uint64_t)c->sizes[SIZE_header];
     kernels->write_root_vectors(frame);
@@ -72,6 +74,10 @@ int mrw_run_program(mrw_crowd *crowd, int64_t r, unsigned wanted, const int64_t 
     for (int k = 0; k < POSE_LEAVES; k++) {
         mrw_put(frame, mrw_pose_leaves[k].word, c->pose[k].data, c->pose[k].rows);
         if (mrw_pose_leaves[k].axes == 2) frame[mrw_pose_leaves[k].word + 2] = (uint64_t)c->pose[k].columns;
+    }
+    if (crowd->tuning.values) {
+        mrw_put(frame, mrw_pose_leaves[POSE_ints].word, crowd->tuning.ints, c->pose[POSE_ints].rows);
+        mrw_put(frame, mrw_pose_leaves[POSE_floats].word, crowd->tuning.floats, c->pose[POSE_floats].rows);
     }
     mrw_put(frame, AT_run_programs_work_before, p->starts, 0);
     mrw_put(frame, AT_run_programs_work_start, p->starts + r * N, N);

@@ -90,6 +90,15 @@ typedef struct {
     double *points, *found;
     int64_t *owners, count, room;
 } mrw_footing;
+/* Springs as they were set while they run; what is not NULL stands for what the file has. */
+typedef struct {
+    double *values, *constants; /* settings of joints; constants of the graph with the wind behind them */
+    int64_t *given;             /* vectors of the world, those of winds found there */
+    int32_t *ints;
+    float *floats;
+    int guesses; /* poses between updates are guessed */
+} mrw_tuning;
+
 /* A part of an update whose poses nobody sees: the programs of those who have it, and what these are told. */
 typedef struct {
     int64_t number, count, *rows;
@@ -102,6 +111,7 @@ typedef struct {
 struct mrw_crowd {
     mrw_control control;
     mrw_footing footing;
+    mrw_tuning tuning;
     double *overrides; /* what instances are told by code, rows of SIZE_override_width */
     int64_t dropped_events, dropped_operations, circling;
     int64_t resume; /* of the programs before the last, how many have been run for this update */
@@ -196,6 +206,10 @@ static inline void mrw_put3(uint64_t *frame, int at, const void *data, int64_t a
 }
 static inline void mrw_number(uint64_t *frame, int at, double value) { mrw_copy(&frame[at], &value, 8); }
 #define MRW_TABLE(c, name, type) ((const type *)(const void *)(c)->tables[TABLE_##name].data)
+
+/* -- springs */
+void mrw_tuning_free(mrw_tuning *tuning);
+int mrw_check_springs(const mrw_character *c);
 
 /* -- lasting events */
 int mrw_close_events(mrw_crowd *crowd, const mrw_happened *before, int64_t before_count, const double *parts);

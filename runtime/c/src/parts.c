@@ -106,7 +106,7 @@ int mrw_control_update(mrw_crowd *crowd, const double *each, double seconds) {
     int failed = -1;
     if (!parts) return -1;
     int64_t count = split(crowd, each, seconds, parts);
-    if (count <= 1) {
+    if (count <= 1 || crowd->tuning.guesses) {
         failed = count < 0 ? -1 : mrw_advance(crowd, each, seconds, 0);
         goto done;
     }

@@ -141,6 +141,8 @@ int32_t mrw_restore(mrw_crowd *crowd, const void *bytes, int64_t size) {
     if (check_rows(made, &head) < 0 || mrw_show(made, 0, 0) < 0) goto done;
     if (head.ground > GROUND_HEIGHTS && keep_ground(crowd, made) < 0) goto done;
     mrw_changed(made);
+    made->tuning = crowd->tuning; /* settings of springs are no part of a moment */
+    mrw_zero(&crowd->tuning, sizeof(crowd->tuning));
     mrw_crowd old = *crowd;
     *crowd = *made;
     *made = old;

@@ -16,10 +16,11 @@ __all__ = ["play"]
 
 
 def play(
-    file: str = "mannequin",
+    file: str | None = None,
     /,
     *,
     window: Annotated[bool, Parameter(negative=())] = False,
+    database: Path | None = None,
     graph: Path | None = None,
     character: Path | None = None,
     size: tuple[int, int] | None = None,
@@ -37,6 +38,9 @@ def play(
         A file, or the name of a sample; the mannequin when left out.
     window
         Open a window of the desktop instead of the page.
+    database
+        A motion database (.motion) of the character: it chooses what it plays from that. FILE may be left out: it has
+        the character in it.
     graph
         Write the graph that was made to this file, and open nothing.
     character
@@ -65,18 +69,23 @@ def play(
     for path in (graph, character):
         if path is not None:
             writable(path, force=force)
-    hero = open_character(file)
+    moves = None
+    if database is not None:
+        from marrow.matching import load
+
+        moves = load(database)
+    hero = open_character(file or "mannequin") if moves is None or file is not None else moves.character
     try:
-        player = Controller(hero)
+        player = Controller(hero, database=moves)
     except ValidationError as error:
-        raise FormatError(str(error), path=file) from None
+        raise FormatError(str(error), path=file or "mannequin") from None
     if graph is not None or character is not None:
         _write(player, graph, character)
         return
     for line in player.report:
         say(line.message)
     if window:
-        _in_window(player, file, size or (1280, 720))
+        _in_window(player, file or player.character.name or "mannequin", size or (1280, 720))
     else:
         _on_page(player, port, host, token_file, browser)
 

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.controller.gait import body_height
 from marrow.controller.locomotion import Locomotion, find_locomotion
+from marrow.controller.matched import DATABASE, matched_locomotion
 from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.graph import Animator, Graph
 from marrow.graph.ground import GroundLike, standing_height
+from marrow.matching import MotionDatabase
 from marrow.math import quaternion
 from marrow.model import Character, _validate
 from marrow.report import Report
@@ -49,6 +51,9 @@ class Controller:
     found and what was made up is in `report`; `graph` is an ordinary graph over the clips of `character`, which travel.
     A body on two legs that has no clips gets the mannequin's. What cannot walk at all is refused.
 
+    `database` is a motion database of its body (`mw.matching.build`, `mw.matching.load`): then it chooses frames of that
+    instead, and `graph` plays them.
+
     `ground` is what `animator.ground` takes: the character walks on it. `place` and `facing` are where it begins.
     """
 
@@ -60,13 +65,18 @@ class Controller:
         place: ArrayLike = (0.0, 0.0, 0.0),
         facing: ArrayLike = (0.0, 0.0, 1.0),
         ground: GroundLike | None = None,
+        database: MotionDatabase | None = None,
     ) -> None:
         if not isinstance(character, Character):
             got = _validate.shown(character)
             hint = f"; mw.load({got}) makes one" if isinstance(character, str) else ""
             raise WrongTypeError(f"Controller: expected a Character, got {got}{hint}")
-        self.locomotion: Locomotion = find_locomotion(character)
-        self.animator = Animator(self.locomotion.character, self.locomotion.graph)
+        self.database = database
+        self.locomotion: Locomotion = (
+            find_locomotion(character) if database is None else matched_locomotion(character, database)
+        )
+        databases = None if database is None else {DATABASE: database}
+        self.animator = Animator(self.locomotion.character, self.locomotion.graph, databases=databases)
         self._ahead = math.atan2(self.locomotion.ahead[0], self.locomotion.ahead[2])
         self._drift, self._velocity = np.zeros(3), np.zeros(2)
         if ground is not None:
@@ -152,6 +162,9 @@ class Controller:
         moving = share > STILL
         state = self.animator.state() if "jump" in self.locomotion.clips or self.locomotion.turns else "move"
         speed = share * (self.run_speed if run else self.walk_speed)
+        if self.database is not None:
+            self._match(wish * (speed / share if moving else 0.0), look, dt)
+            return
         ahead = math.atan2(wish[0], wish[2]) if moving else self._heading
         aim, elsewhere = ahead, False
         if look is not None:
@@ -165,6 +178,22 @@ class Controller:
         self._steer(ahead, speed if moving else 0.0, dt, aside=elsewhere and self.can_strafe)
         self.animator.update(dt)
         self._travel(dt, state == "jump")
+
+    def _match(self, velocity: Array, look: ArrayLike | None, dt: float) -> None:
+        """The database moves it: it is told where to go, and says where it is."""
+        gaze = None if look is None else _level("Controller.move.look", look)[[0, 2]]
+        if gaze is not None and np.linalg.norm(gaze) < 1e-9:
+            gaze = None
+        self.animator.matching[DATABASE].steer(velocity[[0, 2]], facing=gaze)
+        self.animator.update(dt)
+        root = self.animator.root
+        x, _, z = np.asarray(root.facing, np.float64)
+        self._heading = math.atan2(x, z)
+        self._place = np.asarray(root.translation, np.float64).copy()
+        before = float(self._place[1])
+        self._stand(CLIMB * self.height)
+        if self._place[1] != before:
+            root.set(self._place, root.rotation)
 
     def _turn(self, aim: float, dt: float, moving: bool, state: str) -> None:
         left = math.remainder(aim - self._heading, math.tau)
@@ -228,6 +257,8 @@ class Controller:
                 return
 
     def __repr__(self) -> str:
+        if self.database is not None:
+            return f"Controller({self.character.name or 'character'}: {self.database!r})"
         does = ", ".join(f"{role} {name!r}" for role, name in self.locomotion.clips.items())
         return f"Controller({self.character.name or 'character'}: {does})"
 

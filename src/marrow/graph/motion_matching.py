@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Matcher", "SearchedMotion", "bound_matchers", "keep_matches", "match_all"]
 
 Array = NDArray[Any]
-VELOCITY_STIFFNESS, FACING_STIFFNESS = 6.0, 8.0
+VELOCITY_STIFFNESS, FACING_STIFFNESS = 10.0, 12.0
 """How fast what is wanted is reached, a second: half of the way takes about 1.7 / stiffness."""
 STEERING_STIFFNESS = 4.0
 SAME = 0.2
@@ -49,6 +49,11 @@ class SearchedMotion(Protocol):
         self, queries: Array, *, wanted: Any = 0, unwanted: Any = 0, threads: int | None = 1
     ) -> tuple[Array, Array]: ...
     def cost(self, queries: Array, frames: Array) -> Array: ...
+    def trajectories(self, frames: Array) -> Array: ...
+    def shares(self, queries: Array, frames: Array) -> dict[str, Array]: ...
+    def candidates(
+        self, query: Array, count: int, *, wanted: int = 0, unwanted: int = 0, apart: float = 0.2
+    ) -> tuple[Array, Array]: ...
 
 
 def _begin(count: int, times: int) -> dict[str, Array]:

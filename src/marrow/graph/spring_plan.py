@@ -6,7 +6,7 @@ in the same lane as the joint it hangs on where that is in the block before: its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from marrow.kernels.operations.springs_reference import SwingingJoint, TouchedCo
 from marrow.math.elementary import sincos
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["SpringPlan", "plan_springs", "retuned"]
+__all__ = ["UNLIMITED", "SpringPlan", "named_chains", "plan_springs", "retuned"]
 
 LANES = 16
 UNLIMITED = np.pi - 1e-6
@@ -67,6 +67,19 @@ def retuned(plan: SpringPlan, joints: Sequence[SwingingJoint]) -> SpringPlan:
     return replace(
         plan, joints=tuple(joints), fields={**fields, "lanes": lanes, "radii": radii, "lists": lists}
     )
+
+
+def named_chains(plans: Mapping[str, SpringPlan]) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """What swings by the names of its chains: the path of the plan, and joints by number. A name that two plans have has
+    the path of the second before it there."""
+    found: dict[str, tuple[str, tuple[int, ...]]] = {}
+    for path, plan in plans.items():
+        joints: dict[str, list[int]] = {}
+        for spring in sorted(plan.joints, key=lambda s: s.joint):
+            joints.setdefault(spring.chain, []).append(spring.joint)
+        for name, those in joints.items():
+            found[name if name not in found else f"{path}: {name}"] = path, tuple(those)
+    return found
 
 
 def _limited(joints: Iterable[SwingingJoint]) -> bool:

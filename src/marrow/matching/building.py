@@ -15,6 +15,7 @@ from marrow.io import load
 from marrow.io.clips import free_name
 from marrow.matching.database import ClipRange, MotionDatabase
 from marrow.matching.features import Features, RootPath, clip_loops, clip_rows
+from marrow.matching.travel import travelling_alike
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.clip import Clip
@@ -72,6 +73,8 @@ def build(
             if not any(_matches(clip.name, [pattern]) for clip in found):
                 warn(f"matching: no clip is called {pattern!r}")
         found = [clip for clip in found if _matches(clip.name, patterns)]
+    if not own:
+        found = travelling_alike(character, found, rate)
     if mirror is None:
         mirror = not own
     kept: list[Clip] = []

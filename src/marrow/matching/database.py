@@ -191,6 +191,11 @@ class MotionDatabase:
         """Where the way and the facing ahead are in a row: `(2 k)` of the way, then `(2 k)` of the facing."""
         return slice(self.groups[-2].begin, self.groups[-1].end)
 
+    def trajectories(self, frames: Array) -> Array:
+        """Where frames `(N,)` go `(N, k, 4)`: x and z of the way, x and z of the facing at each of the times ahead."""
+        ahead = self.rows[frames][:, self.path_columns].astype(np.float64)
+        return np.moveaxis(ahead.reshape(len(frames), 2, -1, 2), 1, 2).reshape(len(frames), -1, 4)
+
     def queries(self, frames: Array, trajectory: Array) -> Array:
         """Rows `(N, D)` float32 to search for: the poses of `frames (N,)`, and instead of where these go a `trajectory
         (N, k, 4)`: x and z of the way, x and z of the facing at each of the times ahead, seen from the character."""
@@ -211,6 +216,24 @@ class MotionDatabase:
         `(N,)`: the squared distance."""
         found, cost = self.index.nearest(queries, wanted=wanted, unwanted=unwanted, threads=threads)
         return np.where(found >= 0, self.choices[found], -1), cost
+
+    def candidates(
+        self, query: Array, count: int, *, wanted: int = 0, unwanted: int = 0, apart: float = 0.2
+    ) -> tuple[Array, Array]:
+        """The best frames for one row `(D,)`, the cheapest first, and what they cost; those of one clip are more than
+        `apart` seconds from each other. By every distance: to look at choices, not to play them."""
+        marks = self._marks[self.choices]
+        free = self.choices[((marks & wanted) == wanted) & ((marks & unwanted) == 0)]
+        cost = self.cost(np.broadcast_to(query, (len(free), len(query))), free)
+        chosen: list[int] = []
+        for k in np.argsort(cost, kind="stable").tolist():
+            if len(chosen) == count:
+                break
+            near = free[chosen]
+            same = self.clip_of[near] == self.clip_of[free[k]]
+            if not (same & (np.abs(near - free[k]) <= apart * self.rate)).any():
+                chosen.append(k)
+        return free[chosen], cost[chosen]
 
     def cost(self, queries: Array, frames: Array) -> Array:
         """What frames `(N,)` would cost: the squared distance, summed up as the search does."""

@@ -91,10 +91,15 @@ class FeetShape:
 
 
 def feet_shape(
-    skeleton: Skeleton, chains: Chains, posture: Posture | None = None, ankle: float | None = None
+    skeleton: Skeleton,
+    chains: Chains,
+    posture: Posture | None = None,
+    ankle: float | None = None,
+    *,
+    skin: bool = False,
 ) -> FeetShape:
     """The feet of a body, seen in the posture it stands in (the rest pose where left out). `ankle` is the height of its
-    ankles where that is known."""
+    ankles where that is known; by its `skin`, the joints of toes may be under the ground."""
     rest = rest_posture(skeleton, chains) if posture is None else posture
     leg = leg_length(skeleton.rest_model[..., 3].astype(np.float64), chains)
     size = leg / max(leg_length(rest.place, chains), 1e-12)  # a bind pose may have units of its own
@@ -113,7 +118,7 @@ def feet_shape(
         offset[k] = quaternion.rotate(
             quaternion.conjugate(rest.rotation[foot]), np.stack([heel, ball])
         ) / max(own, 1e-12)
-        heights[k] = 0.0, max(float(ball @ up) + ankle, 0.0)
+        heights[k] = 0.0, max(float(ball @ up) + ankle, -ankle if skin else 0.0)
         reach[k] = np.linalg.norm(ball)
     return FeetShape(offset, heights, ankle, leg, reach)
 

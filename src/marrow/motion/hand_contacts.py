@@ -176,7 +176,7 @@ def _span(
     reaching = [Arm(motion.model, c, *b) for c, b in zip(arms, bones.tolist())]
     problem.near[...] *= share * weights.hands
     out: list[tuple[tuple[int, int], Array, Array]] = []
-    bent = bend_spine(tool, problem, reaching, motion.body, motion.model, seconds, length)
+    bent = bend_spine(tool, problem, reaching, motion.body, motion.model, seconds, length, motion.shift[:, 1])
     if bent:
         out += [((j, 1), motion.body.rotation[:, j], np.ones(T)) for j in bent]
         mine = _target_side(tool, motion)

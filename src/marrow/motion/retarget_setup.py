@@ -47,7 +47,7 @@ from marrow.motion.sizes import (
     stands_on_joints,
     stature,
 )
-from marrow.motion.soles import find_soles, same_soles, with_balls
+from marrow.motion.soles import find_soles, same_soles, skin_under_ankles, with_balls
 from marrow.motion.transfer import Transfer, TransferBuilder
 from marrow.motion.tree import carried_by
 from marrow.motion.up_axis import stands_along_z
@@ -163,6 +163,10 @@ class Fit:
             )  # fmt: skip
         self.feet_s = feet_shape(self.source, mine, self._from, ankles[0])
         self.feet_t = feet_shape(self.target, theirs, self._to, ankles[1])
+        if ankles[1] is None and not (self._to.stance and stands_on_ground(self.target, self._to, theirs)):
+            under = skin_under_ankles(self.target_character, theirs, self._to)
+            if under is not None:
+                self.feet_t = feet_shape(self.target, theirs, self._to, under, skin=True)
         stands = self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
         if self.source_character is None or not self.source_character.meshes:
             stands = stands and not stands_on_joints(self.source, self.rest_s, mine)

@@ -67,6 +67,8 @@ def _find(skeleton: Skeleton) -> Rig:
             return said
     by_name = _by_names(skeleton)
     if by_name.missing:
+        by_name = _in_one_tree(skeleton) or by_name
+    if by_name.missing:
         from marrow.motion.structure import rig_by_structure
 
         by_shape = rig_by_structure(skeleton, by_name)
@@ -125,13 +127,26 @@ def missing_parts(chains: dict[str, tuple[int, ...]]) -> tuple[str, ...]:
     return tuple(out)
 
 
-def _by_names(skeleton: Skeleton) -> Rig:
+def _in_one_tree(skeleton: Skeleton) -> Rig | None:
+    """The body that the names below one root say, where those of all roots say none: parts of a model that somebody called
+    "Head" and "Left_Hand" lie beside the skeleton."""
+    if len(skeleton.roots) < 2:
+        return None
+    trees = (_by_names(skeleton, set(skeleton.descendants(int(j)).tolist())) for j in skeleton.roots)
+    whole = [rig for rig in trees if not rig.missing]
+    return max(whole, key=lambda rig: sum(map(len, rig.chains.values())), default=None)
+
+
+def _by_names(skeleton: Skeleton, among: set[int] | None = None) -> Rig:
     found = labels(skeleton.names)
     deform = sum(label.deform and bool(label.part) for label in found) >= 10
     usable = [
         j
         for j, label in enumerate(found)
-        if label.part and not (label.helper or label.end or label.twist) and (label.deform or not deform)
+        if label.part
+        and not (label.helper or label.end or label.twist)
+        and (label.deform or not deform)
+        and (among is None or j in among)
     ]
     chains: dict[str, tuple[int, ...]] = {}
     notes: list[str] = []

@@ -23,7 +23,7 @@ from marrow.motion.posture import Posture, leg_length
 from marrow.motion.rig import find_rig
 from marrow.motion.tall_products import pieces, tall_product
 
-__all__ = ["Soles", "find_soles", "same_soles", "with_balls"]
+__all__ = ["Soles", "find_soles", "same_soles", "skin_under_ankles", "with_balls"]
 
 Array = NDArray[Any]
 MINE = 0.5
@@ -34,6 +34,8 @@ BALL, FLAT = 0.7, 0.1
 """The ball of a foot without toes is so far from the ankle to the end of its skin; none is nearer than this, in legs."""
 MODELLED = 0.005
 """Skin that is under the ground at rest may be so again, down to this (metres, for a person's leg)."""
+THICK = 0.3
+"""No foot is so thick under its ankle, in legs."""
 ALIKE = 0.1
 """Soles that reach as far but for so much of it are alike."""
 PATCH = (0.01, 0.04)
@@ -135,6 +137,39 @@ def find_soles(
     return None if found[0] is None and found[1] is None else Soles((found[0], found[1]))
 
 
+def skin_under_ankles(
+    character: Character | None, chains: Mapping[str, tuple[int, ...]], stance: Posture
+) -> float | None:
+    """How high ankles are over the skin of their feet, in a stance that does not stand on the ground of its model; None
+    without a mesh on both feet, or where that is no foot."""
+    if character is None or not character.meshes:
+        return None
+    rest, high = character.skeleton.rest_model.astype(np.float64), []
+    detached = {end: foot for foot, end in detached_feet(character.skeleton).items()}
+    for side in ("left", "right"):
+        foot = chains[f"{side}_leg"][2]
+        members = set(character.skeleton.descendants(detached.get(foot, foot)).tolist())
+        joints, carried = _vertices(character, members, foot if foot in detached else None)
+        if not len(joints):
+            return None
+        model = rest[joints].copy()
+        model[..., 3] -= rest[foot, :, 3]
+        model = _turned(model, _stood(character.skeleton, foot, stance))
+        at = np.stack([model[:, k].reshape(-1) @ carried for k in range(3)], axis=-1)
+        high.append(-float((at @ stance.frame[:, 1]).min()))
+    leg = leg_length(rest[..., 3], chains)
+    return float(np.mean(high)) if min(high) > 0 and max(high) < THICK * leg else None
+
+
+def _stood(skeleton: Skeleton, foot: int, stance: Posture) -> Array:
+    """What turns a foot from how it rests to how it stands."""
+    own = skeleton.rest_model[foot, :, :3].astype(np.float64)
+    own = own / np.maximum(np.linalg.norm(own, axis=0), 1e-12)
+    return np.asarray(
+        quaternion.multiply(stance.rotation[foot], quaternion.conjugate(quaternion.from_matrix(own)))
+    )
+
+
 def same_soles(
     theirs: Soles | None,
     mine: Soles | None,
@@ -175,8 +210,7 @@ def with_balls(
         skin = soles.places(rest[None], k)[0]
         if not len(skin):
             return shape
-        own = rest[foot, :, :3] / np.maximum(np.linalg.norm(rest[foot, :, :3], axis=0), 1e-12)
-        turn = quaternion.multiply(stance.rotation[foot], quaternion.conjugate(quaternion.from_matrix(own)))
+        turn = _stood(skeleton, foot, stance)
         away = quaternion.rotate(turn, skin - rest[foot, :, 3])
         far = BALL * float((away @ stance.frame[:, 2]).max())
         if far <= FLAT * shape.leg:
@@ -203,8 +237,7 @@ def _sole(
         return None
     rest = character.skeleton.rest_model.astype(np.float64)
     # The foot as it stands: it need not at rest.
-    own = rest[foot, :, :3] / np.maximum(np.linalg.norm(rest[foot, :, :3], axis=0), 1e-12)
-    turn = quaternion.multiply(stance.rotation[foot], quaternion.conjugate(quaternion.from_matrix(own)))
+    turn = _stood(character.skeleton, foot, stance)
     across = stance.frame[:, 0]
     below = character.skeleton.descendants(toes[0]) if toes else np.zeros(0, np.intp)
     picked: set[int] = set()

@@ -12,7 +12,9 @@ from marrow.kernels.planting_reference import NEAR
 from marrow.math import quaternion
 from marrow.model import Pose
 from marrow.motion.arm_turns import Arm
+from marrow.motion.body_lift import smooth_rise
 from marrow.motion.foot_planting import PlantProblem
+from marrow.motion.skin_points import skin_of
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -26,6 +28,9 @@ MOST = 0.5236
 """The spine is bent by no more: 30 degrees."""
 SPREAD = 0.12
 """A bend is spread over so many seconds, twice."""
+DEEPER, TRIES = 0.005, 4
+"""Trunk and head go no deeper into the ground than they were by this, in legs; a bend that would is halved so often, and
+left out then."""
 LEAST = 1e-3
 """Bends below this are none, in radians."""
 
@@ -38,10 +43,11 @@ def bend_spine(
     model: Array,
     seconds: float,
     length: float,
+    shift: Array,
 ) -> list[int]:
     """Bends the spine of the target in `body` and in its matrices `model (T, J, 3, 4)`, in place, towards what the ground
-    asks of hands, in `problem`, as far as its arms cannot get there. `length` is that of an arm. Returns the joints that
-    turn."""
+    asks of hands, in `problem`, as far as its arms cannot get there and trunk and head stay over the ground. `length` is
+    that of an arm, `shift (T,)` how much higher the body is than its matrices. Returns the joints that turn."""
     chain = tool.chains("target").get("spine", ())
     if not chain or not problem.near.any():
         return []
@@ -58,9 +64,30 @@ def bend_spine(
     some = np.flatnonzero(size[:, 0] > LEAST)
     if not len(some):
         return []
+    turn *= _over_ground(tool, model, chain, turn, seconds, shift)[:, None]
     for joint in chain:
         _turn(tool, body, model, some, joint, turn[some] / len(chain))
     return list(chain)
+
+
+def _over_ground(
+    tool: Retargeter, model: Array, chain: tuple[int, ...], turn: Array, seconds: float, shift: Array
+) -> Array:
+    """How much of a bend leaves trunk and head over the ground, `(T,)`, or as deep as they were."""
+    skin = skin_of(tool).body
+    least = np.minimum(skin.lowest(model, shift), 0.0) - DEEPER * tool.leg_t
+    share = np.ones(len(turn))
+    for _ in range(TRIES):
+        bent = model.copy()
+        for joint in chain:
+            _turn_below(tool, bent, np.arange(len(turn)), joint, share[:, None] * turn / len(chain))
+        deep = skin.lowest(bent, shift) < least
+        if not deep.any():
+            break
+        share[deep] *= 0.5
+    else:
+        share[deep] = 0.0
+    return np.asarray(1 - np.clip(smooth_rise(share - 1, seconds, loops=False), 0.0, 1.0))
 
 
 def _missing(problem: PlantProblem, arms: list[Arm], length: float) -> Array:
@@ -89,7 +116,6 @@ def _turn(tool: Retargeter, body: Pose, model: Array, frames: Array, joint: int,
     """Turns a joint by rotation vectors `(T, 3)` in model space, in some frames."""
     angle = np.linalg.norm(vector, axis=-1)
     turn = quaternion.from_axis_angle(vector / np.maximum(angle, 1e-12)[:, None], angle)
-    matrix = quaternion.to_matrix(turn)
     own = quaternion.normalize(body.rotation[frames, joint].astype(np.float64))
     above = int(tool.target.parents[joint])
     if above >= 0:
@@ -98,6 +124,14 @@ def _turn(tool: Retargeter, body: Pose, model: Array, frames: Array, joint: int,
         frame = quaternion.from_matrix(axes)
         turn = quaternion.multiply(quaternion.multiply(quaternion.conjugate(frame), turn), frame)
     body.rotation[frames, joint] = quaternion.multiply(turn, own)
+    _turn_below(tool, model, frames, joint, vector)
+
+
+def _turn_below(tool: Retargeter, model: Array, frames: Array, joint: int, vector: Array) -> None:
+    angle = np.linalg.norm(vector, axis=-1)
+    matrix = quaternion.to_matrix(
+        quaternion.from_axis_angle(vector / np.maximum(angle, 1e-12)[:, None], angle)
+    )
     below = np.ix_(frames, tool.target.descendants(joint))
     pivot = model[frames, joint, :, 3].astype(np.float64)[:, None]
     some = model[below].astype(np.float64)

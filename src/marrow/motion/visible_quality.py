@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.model import Pose
 from marrow.motion.contacts import LEG, windows
+from marrow.motion.skin_points import find_skin, skinned_joints
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -98,8 +99,11 @@ def visible_quality(
 
     worst("sink", np.maximum(-lowest, 0.0).max(axis=1))
     worst("slide", _slide(tool, here, stands, passed))
-    worst("depth", np.maximum(_depth(tool, pose, at), np.maximum(-lowest, 0.0).max(axis=1)))
-    found |= _lost_contacts(lowest, stands, times, FLOATING * tool.leg_t / LEG)
+    worst("depth", np.maximum(_depth(tool, pose, here), np.maximum(-lowest, 0.0).max(axis=1)))
+    # What is seen is the skin, not a point of a joint below it.
+    seen = np.full_like(lowest, np.inf) if tool.soles_t is None else tool.soles_t.heights(here)
+    seen = np.where(np.isfinite(seen), seen, lowest)
+    found |= _lost_contacts(seen, stands, times, FLOATING * tool.leg_t / LEG)
     speeds, off = np.zeros((2, len(times))), np.full((2, len(times)), -1.0)
     for side in ("left", "right"):
         for row, limb in enumerate(("leg", "arm")):
@@ -139,21 +143,21 @@ def _lost_contacts(lowest: Array, stands: Array, times: Array, high: float) -> d
     return found
 
 
-def _depth(tool: Retargeter, pose: Pose, at: Array) -> Array:
-    """How deep the skin is under the ground, `(T,)`: looked at in the frames whose joints are the lowest. What is lower at
-    rest may be as low again."""
+def _depth(tool: Retargeter, pose: Pose, model: Array) -> Array:
+    """How deep the skin is under the ground, `(T,)`: looked at in the frames in which it is the lowest, as its joints carry
+    it (a large head may be deep where no joint is low). What is lower at rest may be as low again."""
     from marrow.skinning import skin
 
-    out, character = np.zeros(len(at)), tool.target_character
-    body = tool.target.descendants(tool.map["hips"].target[0])
-    low = at[:, body, 1].min(axis=1)
+    out, character = np.zeros(len(model)), tool.target_character
     if character is None or not character.meshes:
-        return np.maximum(-low, 0.0)
+        body = tool.target.descendants(tool.map["hips"].target[0])
+        return np.maximum(-model[:, body, 1, 3].astype(np.float64).min(axis=1), 0.0)
     mapped = {j for chain in tool.map for j in chain.target}
     # Not what it carries: a sword may well be in the ground.
     own = tuple(m for m in character.meshes if m.rigid_joint is None or m.rigid_joint in mapped)
     skinned = character.replace(meshes=own) if own and len(own) < len(character.meshes) else character
     rest = skin(skinned, character.skeleton.rest, normals=False, tangents=False).positions[:, 1].min()
+    low = find_skin(skinned, skinned_joints(skinned)).lowest(model)
     for k in np.argsort(low)[:LOWEST].tolist():
         lowest = skin(skinned, pose[k], normals=False, tangents=False).positions[:, 1].min()
         out[k] = max(min(float(rest), 0.0) - float(lowest), 0.0)

@@ -9,24 +9,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marrow.pictures.batch import PictureBatch, render_batch
     from marrow.pictures.picture import render, render_video
     from marrow.pictures.player import Video
     from marrow.pictures.sheet import contact_sheet
     from marrow.pictures.video import VideoWriter
 
 _LATE = {
+    "PictureBatch": "batch",
     "Video": "player",
     "VideoWriter": "video",
     "contact_sheet": "sheet",
     "render": "picture",
+    "render_batch": "batch",
     "render_video": "picture",
 }
 
 __all__ = [
+    "PictureBatch",
     "Video",
     "VideoWriter",
     "contact_sheet",
     "render",
+    "render_batch",
     "render_video",
 ]
 

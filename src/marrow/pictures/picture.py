@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from marrow.graph import Graph
     from marrow.model.clip import Clip
 
-__all__ = ["render", "render_moments", "render_video", "shared_renderer"]
+__all__ = ["Framing", "render", "render_moments", "render_video", "shared_renderer"]
 
 Array = NDArray[Any]
 STILL = 4.0
@@ -222,6 +222,41 @@ def render_moments(
         if lit_by is not None:
             scene.lights = lit_by.at()
         yield chosen.render(scene, tracking.at(float(t)), **extra)
+
+
+class Framing:
+    """How several pictures are drawn: size, outputs, and what is around things."""
+
+    def __init__(
+        self,
+        renderer: Renderer,
+        size: tuple[int, int],
+        outputs: Sequence[str],
+        background: Any,
+        transparent: bool,
+        ground: bool | float | None,
+        lights: Iterable[Light] | str | None,
+        environment: Any,
+    ) -> None:
+        self.renderer, self.size, self.outputs = renderer, _size(size), outputs
+        self._around = (background, transparent)
+        self._ground, self._lights, self._environment = ground, lights, environment
+
+    def render(self, timed: TimedScene, when: float, camera: Any, by_lot: list[Any] | None = None) -> Frame:
+        """One of them: a scene at a time, in the light of `by_lot` where that is given."""
+        timed.seek(when)
+        camera, seen_by = _chosen_camera(camera, timed, None, self.size)
+        times, points = timed.survey(np.array([when]), edges(camera, self.size))
+        own = timed.scene
+        lights = self._lights if by_lot is None else by_lot
+        lit_by = _dress(timed, points, self._ground, *self._around, lights, self._environment)
+        if lit_by is not None:
+            timed.scene.lights = lit_by.at()
+        at = (seen_by or CameraTrack(camera, self.size, times, points)).at(when)
+        self.renderer.size = self.size
+        frame = self.renderer.render(timed.scene, at, **_extra(timed, None, self.outputs, None))
+        timed.scene = own
+        return frame
 
 
 def shared_renderer(render_path: str = "forward") -> Renderer:

@@ -58,6 +58,11 @@ class Draw:
         return self.material.layered and not self.painted
 
     @property
+    def outlined(self) -> bool:
+        """Whether its back faces are drawn around it as an outline."""
+        return self.material.outlined and not self.painted and not self.blended
+
+    @property
     def glass(self) -> bool:
         """Whether what is opaque behind it is seen through it."""
         return self.material.transmits and not self.painted and not self.blended

@@ -20,6 +20,7 @@ from marrow.graph.description import Graph
 from marrow.graph.instance_fields import at_rest, empty_memory
 from marrow.graph.lasting_events import LastingEvents
 from marrow.graph.pose_program import PoseEvaluator
+from marrow.graph.spring_plan import named_chains
 from marrow.graph.state import new_state
 from marrow.io.atomic import replacing
 from marrow.kernels import control_tables as ct
@@ -29,6 +30,7 @@ from marrow.model.character import Character
 from marrow.runtime.container import write_sections
 from marrow.runtime.layout import NAMES, SIZES, TABLES, array_leaves, runtime_kernels
 from marrow.runtime.skins import SkinSections, skin_sections
+from marrow.runtime.springs import SETTINGS, spring_tables
 from marrow.runtime.steps import BakedSteps, baked_steps, overridden
 
 __all__ = ["BakedRuntime", "bake_runtime", "baked"]
@@ -174,12 +176,14 @@ def _tables(
         "lasting": lasting._names,
         "rest_model": skeleton.rest_model.reshape(-1, 12),
         **between.tables,
+        **spring_tables(compiled),
     }
     if set(tables) != set(TABLES):
         raise ValueError(f"sections: {set(tables) ^ set(TABLES)}")
     widths = {
         "parameter_places": 4, "parameter_values": 7, "machine_states": 3, "montage_places": 4, "montage_values": 3,
         "world_vectors": 5, "steps": 5, "override_joints": 2, "override_places": 2, "foot_shapes": SHAPE,
+        "spring_chains": 2, "spring_joints": 4, "spring_values": SETTINGS,
     }  # fmt: skip
     found = {}
     for name, (dtype, axes) in TABLES.items():
@@ -231,6 +235,7 @@ def _names(compiled: CompiledGraph) -> dict[str, Array]:
         "saved": compiled.saved,
         "meshes": [mesh.name for mesh in character.meshes],
         "overrides": overridden(compiled),
+        "springs": named_chains(compiled.springs),
     }
     found = {}
     for kind in NAMES:

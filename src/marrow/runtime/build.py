@@ -2,11 +2,12 @@
 
 `marrow.wasm` and `marrow-strict.wasm` for pages, `libmarrow` for engines: one driver in C (`runtime/c`), and the kernels'
 object code. It needs llvmlite, and PyPI's `ziglang` as compiler and linker. What was built from these very sources is
-not built
-again."""
+not built again.
+"""
 
 from __future__ import annotations
 
+import argparse
 import functools
 import hashlib
 import importlib.util
@@ -282,20 +283,30 @@ def build_library(
 def main(arguments: list[str]) -> None:
     from marrow.kernels.targets import TARGETS
 
-    def option(name: str) -> str | None:
-        return arguments[arguments.index(name) + 1] if name in arguments[:-1] else None
-
-    target, out = option("--target"), option("--out")
-    if target is not None:
-        if target not in TARGETS or out is None:
-            raise SystemExit(f"marrow: --target is one of {', '.join(TARGETS)}, with --out FOLDER")
-        build_library(TARGETS[target], Path(out) / TARGETS[target].library_name("marrow"))
+    others = [name for name in TARGETS if name != "wasm"]
+    command = argparse.ArgumentParser(
+        "python -m marrow.runtime.build", description="Builds marrow's runtimes."
+    )
+    command.add_argument("what", nargs="*", help="wasm, strict, native (all of them)")
+    command.add_argument("--force", action="store_true", help="also what was built from these very sources")
+    command.add_argument("--target", choices=others, help="libmarrow for another machine, into --out")
+    command.add_argument("--out", type=Path, help="the folder for it, which is made where it is not there")
+    given = command.parse_args(arguments)
+    if unknown := [what for what in given.what if what not in ("wasm", "strict", "native")]:
+        command.error(f"expected wasm, strict or native, got {unknown[0]!r}")
+    if (given.target is None) != (given.out is None):
+        command.error("--target and --out go together: --target windows-x86_64 --out FOLDER")
+    if given.target is None:
+        build(given.what or ("wasm", "strict", "native"), force=given.force)
         return
-    given = [a for a in arguments if not a.startswith("-")]
-    unknown = sorted(set(given) - {"wasm", "strict", "native"})
-    if unknown:
-        raise SystemExit(f"marrow: expected wasm, strict or native, got {unknown[0]!r}")
-    build(given or ("wasm", "strict", "native"), force="--force" in arguments)
+    if given.what:
+        command.error(f"--target builds libmarrow alone, not {given.what[0]!r}")
+    given.out.mkdir(parents=True, exist_ok=True)
+    file = given.out / TARGETS[given.target].library_name("marrow")
+    began = time.perf_counter()
+    build_library(TARGETS[given.target], file)
+    (given.out / "marrow.h").write_bytes((SOURCES / "include" / "marrow.h").read_bytes())
+    _say(f"marrow: built {file} for {given.target} in {time.perf_counter() - began:.1f} s")
 
 
 if __name__ == "__main__":

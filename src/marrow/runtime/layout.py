@@ -26,7 +26,8 @@ from marrow.kernels.language.types import ArrayKind
 from marrow.kernels.moments import MOST_PARTS, PATH
 from marrow.kernels.operations import CONSTANTS, OPERATION, OPERATIONS
 from marrow.kernels.operations.footholds import LEG_VECTORS, PROBES
-from marrow.kernels.operations.limbs import HEADER
+from marrow.kernels.operations.limbs import HEADER, TICKS
+from marrow.kernels.operations.spring_set import LIMITS
 from marrow.kernels.skinning import METHODS
 
 __all__ = [
@@ -81,7 +82,7 @@ SIZES = (
 NAMES = (
     "character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machine_names", "states", "slots",
     "montages",
-    "sections", "events", "curves", "nodes", "saved", "meshes", "overrides",
+    "sections", "events", "curves", "nodes", "saved", "meshes", "overrides", "springs",
 )  # fmt: skip
 """Lists of names, each a section `names.X`: UTF-8, every name with a NUL behind it."""
 TABLES = {
@@ -92,6 +93,7 @@ TABLES = {
     "lasting": ("i8", 1), "rest_model": ("f4", 2), "steps": ("i8", 2), "step_values": ("f8", 1),
     "override_joints": ("i4", 2),
     "override_places": ("i8", 2), "feet": ("i8", 1), "toes": ("i8", 1), "foot_shapes": ("f8", 2),
+    "spring_chains": ("i8", 2), "spring_joints": ("i8", 2), "spring_values": ("f8", 2), "spring_winds": ("i8", 1),
 }  # fmt: skip
 """The other sections: type and axes."""
 STEPS = ("override", "ground", "ik")
@@ -285,6 +287,8 @@ def _constants() -> Iterator[str]:
     from marrow.graph.lasting_events import JUST_NOW
     from marrow.graph.program_buffers import SECTIONS
     from marrow.graph.slot_control import FASTEST
+    from marrow.graph.spring_plan import UNLIMITED
+    from marrow.graph.spring_sets import STIFFEST
 
     whole = {
         name: value
@@ -310,6 +314,7 @@ def _constants() -> Iterator[str]:
         "OVERRIDE_JOINT": OVERRIDE_JOINT,
         "GROUND_LEAF": LEAF,
         "PATH": PATH,
+        "SPRING_LIMITS": LIMITS,
         "MOST_PARTS": MOST_PARTS,
     }
     for name, value in whole.items():
@@ -317,6 +322,7 @@ def _constants() -> Iterator[str]:
     numbers = {
         "LONG_STEP": LONG_STEP, "LONGEST_STEP": LONGEST_STEP, "FASTEST": FASTEST,
         "JUST_NOW": JUST_NOW, "IK_TICK": TICK, "IK_REACHED": REACHED, "IK_TURNED": TURNED,
+        "SPRING_UNLIMITED": UNLIMITED, "SPRING_STIFFEST": STIFFEST, "SPRING_TICKS": TICKS,
     }  # fmt: skip
     for name, number in numbers.items():
         yield f"#define MRW_{name} {float(number)!r}"

@@ -29,7 +29,8 @@ ASKED = ctypes.CFUNCTYPE(
 )  # fmt: skip
 LISTS = ("character", "graph", "joints", "morphs", "clips", "parameters", "machines", "machine_names", "states",
 "slots", "montages",
-         "sections", "events", "curves", "nodes", "saved", "meshes", "overrides")  # fmt: skip
+         "sections", "events", "curves", "nodes", "saved", "meshes", "overrides", "springs")  # fmt: skip
+SETTINGS = ("stiffness", "drag", "gravity", "radius", "limit")
 SIZES = ("joints", "morphs", "palette", "vertices", "has_graph", "pose_row", "pose_joints", "morph_row")
 
 
@@ -300,6 +301,30 @@ class NativeCrowd:
         found = [ctypes.c_int64(0) for _ in range(3)]
         self._call("mrw_dropped", *(ctypes.byref(k) for k in found))
         return found[0].value, found[1].value, found[2].value
+
+    # -- what swings ----------------------------------------------------------------------------------------------------
+    def spring(self, chain: str, setting: str) -> float:
+        found = ctypes.c_double(0.0)
+        self._call(
+            "mrw_springs_get", self._index("springs", chain), SETTINGS.index(setting), ctypes.byref(found)
+        )
+        return found.value
+
+    def set_spring(self, chain: str, **settings: float) -> None:
+        """`stiffness`, `drag`, `gravity`, `radius`, `limit` of a chain."""
+        for name, value in settings.items():
+            index = self._index("springs", chain)
+            self._call("mrw_springs_set", index, SETTINGS.index(name), ctypes.c_double(value))
+
+    def set_wind(self, wind: ArrayLike) -> None:
+        array = np.ascontiguousarray(wind, np.float64)
+        self._call("mrw_springs_wind", _address(array))
+
+    def set_exact(self, exact: bool) -> None:
+        self._call("mrw_springs_exact", int(exact))
+
+    def reset_springs(self) -> None:
+        self._call("mrw_springs_reset")
 
     # -- instances ----------------------------------------------------------------------------------------------------
     def add(self, count: int = 1) -> None:

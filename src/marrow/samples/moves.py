@@ -36,7 +36,7 @@ def _scripts() -> list[tuple[str, float, float, float, float]]:
         ]
         for angle in (45, 90, 135, 180):
             for side, sign in (("left", 1), ("right", -1)):
-                seconds = 0.35 + angle / 180 * (0.5 + 0.1 * pace)
+                seconds = 0.2 + angle / 180 * (0.3 + 0.08 * pace)
                 out.append((f"{name}_turn_{angle}_{side}", pace, pace, sign * angle, seconds))
                 if angle > 45:
                     out.append((f"start_{name}_{angle}_{side}", 0.0, pace, sign * angle, 0.8))

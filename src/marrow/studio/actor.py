@@ -254,6 +254,7 @@ class StudioActor:
         if controller is not None:
             animator = controller.animator
             self.stands = animator.root.matrices[None].astype(np.float32)
+        self.databases = {} if animator is None else animator.matching.databases
         self.animator: Animator = animator or self._new_animator(1)
         self.given = animator is not None and controller is None
         """Whether a program made the animator, and may want to update it itself."""
@@ -287,7 +288,8 @@ class StudioActor:
     # -- what it plays ---------------------------------------------------------------------------------------
     def _new_animator(self, count: int) -> Animator:
         graph = self.compiled if self.mode == "graph" else None
-        animator = Animator(self.character, graph, count=count)
+        databases = self.databases if graph is not None else None
+        animator = Animator(self.character, graph, count=count, databases=databases)
         self.springs.put_on(animator)
         return animator
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.animator.runtime import AnimatorRuntime
 from marrow.graph.animator.thread_guard import exclusive
-from marrow.graph.spring_plan import SpringPlan, retuned
+from marrow.graph.spring_plan import SpringPlan, named_chains, retuned
 from marrow.graph.spring_sets import STIFFEST
 from marrow.kernels.operations.spring_set import SPRING_SET
 from marrow.kernels.operations.springs_reference import SwingingJoint
@@ -120,16 +120,11 @@ class LiveSprings(Mapping[str, LiveChain]):
         return {**self._runtime.control.compiled.springs, **self._runtime.tuned}
 
     def _chains(self) -> dict[str, LiveChain]:
-        plans, skeleton = self._runtime.control.compiled.springs, self._runtime.character.skeleton
-        found: dict[str, LiveChain] = {}
-        for path, plan in plans.items():
-            joints: dict[str, list[str]] = {}
-            for spring in sorted(plan.joints, key=lambda s: s.joint):
-                joints.setdefault(spring.chain, []).append(skeleton.names[spring.joint])
-            for name, those in joints.items():
-                called = name if name not in found else f"{path}: {name}"
-                found[called] = LiveChain(self, path, called, tuple(those))
-        return found
+        names = self._runtime.character.skeleton.names
+        return {
+            called: LiveChain(self, path, called, tuple(names[j] for j in joints))
+            for called, (path, joints) in named_chains(self._runtime.control.compiled.springs).items()
+        }
 
     def __getitem__(self, name: str) -> LiveChain:
         chains = self._chains()

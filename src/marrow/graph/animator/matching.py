@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,21 @@ from marrow.graph.animator.runtime import AnimatorRuntime
 from marrow.graph.animator.thread_guard import exclusive
 from marrow.kernels.memory import readonly
 from marrow.math import elementary
+from marrow.model import _validate
 
-__all__ = ["Matching", "MatchingPlayback"]
+__all__ = ["Candidate", "Matching", "MatchingPlayback"]
 
 Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A frame that could be played: a time of a clip, what it costs, and what each group of features adds to that."""
+
+    clip: str
+    time: float
+    cost: float
+    shares: dict[str, float]
 
 
 class MatchingPlayback:
@@ -135,6 +147,42 @@ class MatchingPlayback:
         )
 
     @property
+    def found(self) -> Array:
+        """Where what plays goes `(N, k, 4)`, `(k, 4)` for one character, as `trajectory` has it; NaN where nothing
+        plays."""
+        frames = self._state["frame"]
+        ahead = self._matcher.database.trajectories(np.maximum(frames, 0))
+        ahead[frames < 0] = np.nan
+        return readonly(ahead if self._runtime.batch else ahead[0])
+
+    def candidates(self, count: int = 5, *, instance: int = 0) -> list[Candidate]:
+        """What an instance could play from here on, the cheapest first: each a clip and a time, what it costs, and what
+        each group of features adds to that."""
+        count = _validate.integer("candidates", "count", count, low=1)
+        (row,) = self._runtime.chosen([instance])
+        state, matcher = self._state, self._matcher
+        rows, database = np.array([row]), matcher.database
+        current = np.maximum(state["frame"][rows], 0)
+        query = database.queries(current, matcher.trajectory(self._runtime.running, rows))
+        frames, costs = database.candidates(
+            query[0],
+            count,
+            wanted=int(state["wanted_tags"][row]),
+            unwanted=int(state["unwanted_tags"][row]),
+        )
+        clips, times = database.times_of(frames)
+        shares = database.shares(np.repeat(query, len(frames), axis=0), frames)
+        return [
+            Candidate(
+                database.clips[c].name,
+                float(times[k]),
+                float(costs[k]),
+                {name: float(values[k]) for name, values in shares.items()},
+            )
+            for k, c in enumerate(clips.tolist())
+        ]
+
+    @property
     def frame(self) -> int | Array:
         """The frame of the database that plays, -1 for none; `(N,)` for a crowd."""
         frames = self._state["frame"]
@@ -187,6 +235,11 @@ class Matching(Mapping[str, MatchingPlayback]):
         if name not in self._runtime.matchers:
             raise UnknownNameError("motion database", name, self._runtime.matchers)
         return MatchingPlayback(self._runtime, name)
+
+    @property
+    def databases(self) -> dict[str, Any]:
+        """What `mw.Animator(databases=...)` was given."""
+        return {m.entry.database: m.database for m in self._runtime.matchers.values()}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._runtime.matchers)

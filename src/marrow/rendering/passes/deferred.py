@@ -70,8 +70,7 @@ class DeferredPath:
         if ground or layered:
             step = self._begin(encoder, [targets.light_view], targets, timer, "over", load=True)
             recorder = Recorder(step)
-            for draw in layered:
-                recorder.draw(forward.pipeline(draw, 1, None), draw)
+            forward.draw_solid(recorder, layered, 1)
             forward.draw_ground(step, 1, ground)
             step.end()
         if forward.glass:

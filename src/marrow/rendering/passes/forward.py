@@ -34,6 +34,9 @@ LIT = FragmentStage(("brdf", *LIGHTING, "forward"), "fragment_main", (HDR,))
 LAYERED = FragmentStage(("brdf", *LIGHTING, "layers", "no_glass"), "fragment_layered", (HDR,))
 GLASS = FragmentStage(("brdf", *LIGHTING, "layers", "glass"), "fragment_layered", (HDR,))
 """Materials with more lobes than the G-buffer has room for, and those that are looked through."""
+TOON = FragmentStage(("brdf", *LIGHTING, "toon"), "fragment_toon", (HDR,))
+OUTLINE = TOON._replace(entry="fragment_outline")
+"""VRM's MToon, and the back faces around it."""
 COVERED = LIT._replace(entry="fragment_masked")
 """Masks with several samples a pixel."""
 
@@ -50,9 +53,7 @@ class ForwardPath:
     def encode(self, encoder: Any, targets: Targets, ground: bool, timer: Any = None) -> None:
         step = self._begin(encoder, targets, timer, load=False, last=not self.glass)
         recorder = Recorder(step)
-        for draw in self.list.opaque:
-            if not draw.glass:
-                recorder.draw(self.pipeline(draw, targets.samples, None), draw)
+        self.draw_solid(recorder, [d for d in self.list.opaque if not d.glass], targets.samples)
         self.draw_ground(step, targets.samples, ground)
         if self.glass:
             step.end()
@@ -87,6 +88,13 @@ class ForwardPath:
         step.set_bind_group(0, self.frame.group)
         return step
 
+    def draw_solid(self, recorder: Recorder, draws: list[Draw], samples: int) -> None:
+        """Records opaque sections, and outlines of those that have one."""
+        for draw in draws:
+            recorder.draw(self.pipeline(draw, samples, None), draw)
+            if draw.outlined:
+                recorder.draw(self.pipeline(draw, samples, None, OUTLINE), draw)
+
     def draw_ground(self, step: Any, samples: int, ground: bool) -> None:
         if ground:
             step.set_pipeline(self.ground_pipeline(samples))
@@ -101,19 +109,24 @@ class ForwardPath:
             if draw.glass:
                 recorder.draw(self.pipeline(draw, samples, None), draw)
         for draw in self.list.blended:
+            # Cards of hair hide each other where they are solid, whatever the order of their triangles.
+            if ("HAS_BASE_TEXTURE", 1.0) in draw.material.constants:
+                recorder.draw(self.pipeline(draw, samples, "solid"), draw)
+        for draw in self.list.blended:
             # Back faces first: they are behind the front ones.
             sides = ("front", "back") if draw.material.material.double_sided else ("back",)
             for cull in sides:
                 recorder.draw(self.pipeline(draw, samples, cull), draw)
 
     def pipeline(self, draw: Draw, samples: int, blended: str | None, stage: FragmentStage = LIT) -> Any:
-        """`blended` names the side that is left out, None for opaque sections. `stage` is what fragments end in."""
+        """`blended` names the side that is left out, None for opaque sections, "solid" for what of a blended one is
+        opaque. `stage` is what fragments end in."""
         geometry, material = draw.geometry, draw.material
         if stage is LIT and draw.layered:
-            stage = GLASS if draw.glass else LAYERED
+            stage = TOON if material.toon else GLASS if draw.glass else LAYERED
         if stage is LIT and samples > 1 and not blended and material.material.alpha_mode == "mask":
             stage = COVERED
-        lit = stage.entry in ("fragment_main", "fragment_masked", "fragment_layered")
+        lit = stage in (LIT, COVERED, LAYERED, GLASS, TOON, OUTLINE)
         lamps = lit and self.frame.lamps.count > 0
         two_sided = material.material.double_sided
         key = (
@@ -136,12 +149,15 @@ class ForwardPath:
             layouts.append(self.backdrop.layout)
         if blended:
             constants["IS_BLENDED"] = 1.0
+        solid = blended == "solid"
+        if solid:
+            constants["SOLID_ONLY"] = 1.0
         return self.pipelines.make(
             key,
             source(*COMMON, MATERIAL.wgsl, "vertex", "surface", "paint", *stage.pieces),
             layouts,
             vertex={
-                "entry_point": "vertex_main",
+                "entry_point": "vertex_outline" if stage is OUTLINE else "vertex_main",
                 "constants": has,
                 "buffers": vertex_buffers(geometry.uv_stride, geometry.color_stride),
             },
@@ -149,17 +165,19 @@ class ForwardPath:
                 "entry_point": stage.entry,
                 "constants": constants,
                 "targets": [
-                    {"format": f, **({"blend": PREMULTIPLIED} if blended else {})} for f in stage.formats
+                    {"format": f, **({"blend": PREMULTIPLIED} if blended and not solid else {})}
+                    for f in stage.formats
                 ],
             },
             primitive={
                 "topology": "triangle-list",
                 "front_face": "cw" if draw.mirrored else "ccw",
-                "cull_mode": blended or ("none" if two_sided else "back"),
+                "cull_mode": (blended if blended and not solid else None)
+                or ("front" if stage is OUTLINE else "none" if two_sided else "back"),
             },
             depth_stencil={
                 "format": DEPTH,
-                "depth_write_enabled": not blended,
+                "depth_write_enabled": solid or not blended,
                 "depth_compare": "greater-equal" if blended else "greater",
             },
             multisample={"count": samples},

@@ -34,7 +34,7 @@ from marrow.scene.projection import camera_matrices
 __all__ = ["OUTPUTS", "OutputPass", "check_outputs", "dominant_joints", "part_names"]
 
 Array = NDArray[Any]
-OUTPUTS = ("color", "depth", "normals", "ids", "parts", "joint_ids", "joints")
+OUTPUTS = ("color", "depth", "normals", "ids", "parts", "materials", "joint_ids", "joints")
 SHAPE, NAMES = "rgba32float", "rgba32uint"
 STEP = 256
 """Bytes from one part's uniform to the next: what every device allows."""
@@ -124,6 +124,10 @@ class OutputPass:
         out = {name: made[name] for name in wanted if name in made}
         if "parts" in wanted:
             out["part_names"] = names
+        if "materials" in wanted:
+            out["materials"], out["material_names"] = _materials(
+                parts, characters, [m.actor.name for m in there]
+            )
         if "joints" in wanted:
             out["joints"] = self._joint_pixels(there, camera, size, (depth, ids, joint_ids))
         out["camera_matrices"] = camera_matrices(camera, size)
@@ -242,6 +246,21 @@ class OutputPass:
             },
             depth_stencil={"format": DEPTH, "depth_write_enabled": True, "depth_compare": "greater"},
         )
+
+
+def _materials(
+    parts: Array, characters: Sequence[Character], actors: Sequence[str]
+) -> tuple[Array, list[tuple[str, str]]]:
+    """Which material each pixel has, and what the numbers mean: actor and material, "" where it has none."""
+    known: dict[Any, int] = {}
+    table = [-1]
+    for character, actor in zip(characters, actors):
+        for section in (section for mesh in character.meshes for section in mesh.sections):
+            number = section.material
+            named = number is not None and number < len(character.materials)
+            name = character.materials[number].name or f"#{number}" if named else ""  # type: ignore[index]
+            table.append(known.setdefault((actor, name), len(known)))
+    return np.array(table, np.int32)[parts + 1], list(known)
 
 
 def _section_number(character: Character, draw: Draw) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from marrow.errors import MarrowError
 from marrow.model import Material, Texture
+from marrow.rendering.resources.toon import MTOON, TOON_TEXTURES, toon_numbers
 
 __all__ = ["LAYER_SLOTS", "MaterialLayers", "layers_of"]
 
@@ -47,6 +48,7 @@ _ELSEWHERE = (
     "KHR_materials_unlit",
     "KHR_materials_pbrSpecularGlossiness",
     "KHR_materials_variants",
+    MTOON,
 )
 """Read by others."""
 Note = Callable[[str], None]
@@ -62,10 +64,18 @@ class MaterialLayers:
     shown: bool = False
     transmits: bool = False
     anisotropic: bool = False
+    toon: bool = False
+    """Whether it is VRM's MToon, which toon.wgsl shades; it has none of the layers."""
+    outlined: bool = False
 
 
 def layers_of(material: Material, note: Note) -> MaterialLayers:
     """The layers of a material. `note` is told what cannot be shown."""
+    toon = toon_numbers(material, note)
+    if toon is not None:
+        found = {slot: _texture(material.extensions[MTOON].get(name)) for name, slot in TOON_TEXTURES.items()}
+        textures = {slot: texture for slot, texture in found.items() if texture is not None}
+        return MaterialLayers(toon, textures, shown=True, toon=True, outlined=toon[1][2] > 0)
     read = _Reader(material, note)
     coat, coat_rough = (read.number("clearcoat", f"clearcoat{n}Factor", 0.0, 0, 1) for n in ("", "Roughness"))
     sheen = read.color("sheen", "sheenColorFactor", 0.0)

@@ -66,6 +66,9 @@ class MaterialBinding:
     """Whether what is behind it is seen through it."""
     glows: bool = False
     """Whether it sends out more light than a screen can show."""
+    toon: bool = False
+    outlined: bool = False
+    """Whether it is VRM's MToon, and has an outline."""
 
 
 class Materials:
@@ -74,7 +77,7 @@ class Materials:
 
     def __init__(self, device: Device) -> None:
         self.device, self.library = device, TextureLibrary(device)
-        entries: list[dict[str, Any]] = [{"binding": 0, "visibility": 2, "buffer": {"type": "uniform"}}]
+        entries: list[dict[str, Any]] = [{"binding": 0, "visibility": 3, "buffer": {"type": "uniform"}}]
         for i in range(len(_SLOTS) + len(LAYER_SLOTS)):
             entries.append({"binding": 1 + 2 * i, "visibility": 2, "texture": {}})
             entries.append({"binding": 2 + 2 * i, "visibility": 2, "sampler": {}})
@@ -103,6 +106,8 @@ class Materials:
         place = f"material {material.name!r}"
         found: dict[str, tuple[Texture, GpuTexture]] = {}
         layers = layers_of(material, lambda words: self.library.note("warning", place, words))
+        if layers.toon:  # files say "unlit" for those who do not know MToon
+            material = material.replace(unlit=False)
         wanted = [(slot, getattr(material, f"{slot}_texture"), color) for slot, _, color in _SLOTS]
         if layers.shown:
             wanted += [(slot, layers.textures.get(slot), color) for slot, _, color in LAYER_SLOTS]
@@ -147,6 +152,7 @@ class Materials:
             material, group, "normal" in found or layers.anisotropic, tuple(constants),
             tuple(t for _, t in found.values()), layers.shown, layers.transmits,
             not material.unlit and "emissive" not in lost and max(_sent(material)) > 1,
+            layers.toon, layers.outlined,
         )  # fmt: skip
 
     def _record(self, material: Material, layers: MaterialLayers, lost: set[str], place: str) -> Any:

@@ -7,6 +7,7 @@ override HAS_EMISSIVE_TEXTURE: bool = false;
 override IS_UNLIT: bool = false;
 override IS_MASKED: bool = false;
 override IS_BLENDED: bool = false;
+override SOLID_ONLY: bool = false; // of a blended surface, what nothing is seen through
 override COVERAGE: bool = false; // alpha of a mask becomes the part of a pixel that is covered: smooth edges with several samples
 
 @group(1) @binding(0) var<uniform> material: Material;
@@ -92,6 +93,7 @@ fn surface(in: Fragment, front: bool) -> Surface {
     let turn = max(abs(dpdx(smooth_normal)), abs(dpdy(smooth_normal)));
     s.roughness = min(max(s.roughness, LEAST_ROUGHNESS) + max(turn.x, max(turn.y, turn.z)), 1.0);
   }
+  if (SOLID_ONLY && s.alpha < 0.99) { discard; }
   if (IS_MASKED) {
     let over = base.a - material.emissive.w;
     s.alpha = select(0.0, 1.0, over >= 0.0);

@@ -16,6 +16,7 @@ from marrow.scene.views.skeleton import SKELETON, SOCKETS
 from marrow.scene.views.springs import SPRING_VIEW
 from marrow.scene.views.stage import Stage
 from marrow.scene.views.surface import INFLUENCES, LEVELS, NORMALS, TANGENTS, UV, WEIGHTS, WIREFRAME
+from marrow.scene.views.trajectories import TRAJECTORIES
 from marrow.scene.views.warps import WARPS
 
 __all__ = ["KINDS", "draw_views", "parse_views", "shows_whole_clip"]
@@ -24,7 +25,7 @@ KINDS: dict[str, ViewKind] = {
     kind.name: kind
     for kind in (
         SKELETON, SOCKETS, WEIGHTS, INFLUENCES, NORMALS, TANGENTS, WIREFRAME, UV, BOUNDS, LEVELS, TRAILS, GHOSTS,
-        CONTACTS, WARPS, EFFECTORS, SPRING_VIEW, DIFFERENCE,
+        CONTACTS, WARPS, EFFECTORS, TRAJECTORIES, SPRING_VIEW, DIFFERENCE,
     )
 }  # fmt: skip
 

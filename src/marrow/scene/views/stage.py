@@ -24,7 +24,16 @@ from marrow.scene.colors import LEFT, MIDDLE, RIGHT
 from marrow.skinning.deform import skin
 from marrow.skinning.surface import Surface
 
-__all__ = ["Posed", "PosedEffector", "PosedTarget", "Stage", "no_joint", "shown_joints", "side_colors"]
+__all__ = [
+    "Posed",
+    "PosedChoice",
+    "PosedEffector",
+    "PosedTarget",
+    "Stage",
+    "no_joint",
+    "shown_joints",
+    "side_colors",
+]
 
 Array = NDArray[Any]
 
@@ -48,13 +57,22 @@ class PosedEffector(NamedTuple):
     """The place on the joint that shall be there, in the joint's frame."""
 
 
+class PosedChoice(NamedTuple):
+    """What motion matching chose, in model space: the ways that are wanted and found, with what is looked along there,
+    `(N, k, 4)`: x and z of the place, x and z of the facing; what plays, in words, for each."""
+
+    wanted: Array
+    found: Array
+    words: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Posed:
     """N instances of an actor that are shown at one `level` of detail: `character` is the character at that level, `model
     (N, J, 3, 4)` its joints in model space, `transforms (N, 3, 4)` say where the instances stand, `morphs (N, M)` are morph
     weights. `clip` and `times (N,)` say where the poses came from, where that is known. `actor` is the number of the actor
     in the scene, `instances (N,)` are theirs in the actor. `targets` are those of the motion warps of its graph,
-    `effectors` the joints that have a place to be at, `springs` what swings."""
+    `effectors` the joints that have a place to be at, `springs` what swings, `choices` those of motion matching."""
 
     actor: int
     character: Character
@@ -69,6 +87,7 @@ class Posed:
     targets: tuple[PosedTarget, ...] = ()
     effectors: tuple[PosedEffector, ...] = ()
     springs: tuple[SpringSet | SpringPlan, ...] = ()
+    choices: tuple[PosedChoice, ...] = ()
 
     @property
     def key(self) -> tuple[int, int]:

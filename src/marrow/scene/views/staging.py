@@ -15,7 +15,7 @@ from marrow.math import quaternion
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.scene.actor_state import ActorState, model_matrices
-from marrow.scene.views.stage import Posed, PosedEffector, PosedTarget, Stage
+from marrow.scene.views.stage import Posed, PosedChoice, PosedEffector, PosedTarget, Stage
 
 __all__ = ["posed_of", "stage_of"]
 
@@ -41,7 +41,7 @@ def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
         levels = np.zeros(state.count, np.int64)  # bones alone have no box that could be outside
     model = model_matrices(state)
     morphs = _morphs(state)
-    targets, effectors = _targets(state), _effectors(state)
+    targets, effectors, choices = _targets(state), _effectors(state), _choices(state)
     times = np.zeros(0)
     if actor.clip is not None:
         times = np.broadcast_to(np.asarray(actor.time, np.float64).reshape(-1), (state.count,))
@@ -66,6 +66,9 @@ def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
                     e._replace(target=e.target[who]) for e in effectors if e.joint < len(character.skeleton)
                 ),
                 _springs(state),
+                tuple(
+                    PosedChoice(c.wanted[who], c.found[who], tuple(c.words[n] for n in who)) for c in choices
+                ),
             )
         )
     return out
@@ -99,6 +102,19 @@ def _effectors(state: ActorState) -> list[PosedEffector]:
             )
         joint = actor.character.skeleton.index(name)
         out.append(PosedEffector(joint, np.broadcast_to(places, (state.count, 3))))
+    return out
+
+
+def _choices(state: ActorState) -> list[PosedChoice]:
+    """What the motion databases of an actor's graph are asked for, and play."""
+    animator, out = state.actor.animator, []
+    for playback in animator.matching.values() if animator is not None else ():
+        wanted, found = (
+            np.atleast_3d(x).reshape(state.count, -1, 4) for x in (playback.trajectory, playback.found)
+        )
+        clips, costs = np.atleast_1d(np.array(playback.clip, object)), np.atleast_1d(playback.cost)
+        words = tuple("nothing" if c is None else f"{c}, cost {v:.2f}" for c, v in zip(clips, costs))
+        out.append(PosedChoice(wanted, found, words))
     return out
 
 

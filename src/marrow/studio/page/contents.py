@@ -20,6 +20,7 @@ from marrow.animation import ClipBank
 from marrow.animation.packed import with_keys
 from marrow.errors import ValidationError
 from marrow.graph import Graph, RootMotion
+from marrow.graph.compiler import compile_graph
 from marrow.kernels.lod import PIXELS
 from marrow.math import affine
 from marrow.model import Character
@@ -73,6 +74,11 @@ def gather(
 ) -> PageContents:
     """Everything for a page that begins with these parameters of the graph, so many instances, or this clip at this
     time."""
+    if graph is not None:
+        for match in compile_graph(graph, character).matches:
+            raise ValidationError(
+                f"export_page: {match.path} is MotionMatch, whose search pages do not have: export a graph without it"
+            )
     character = with_keys(character)  # a page packs all clips in its own way
     actor = StudioActor(character, 0, Origin("python", ""), graph=graph)
     state = _first_state(actor, parameters or {}, count, clip, time)
