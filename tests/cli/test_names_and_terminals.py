@@ -179,6 +179,9 @@ clip contacts hero.glb c.glb -f
 clip keep hero.glb c.glb --joint EVIL -f
 clip strip hero.glb c.glb --joint EVIL -f
 clip reduce hero.glb c.glb -f
+clip compress hero.glb c.marrow -f
+matching build hero.glb --clip EVIL -o m.motion -f
+matching show hero.marrow
 dataset build walk.bvh broken.glb hero.glb -o data --workers 0 --format npz
 dataset info data --report
 dataset info data --failed --json

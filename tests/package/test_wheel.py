@@ -85,7 +85,9 @@ def test_the_wheel_is_for_every_python_and_carries_kernels_and_page(wheel):
     assert not [n for n in names if "node_modules" in n or n.endswith(".ts")]
     samples = {n.removeprefix("marrow/samples/") for n in names if n.startswith("marrow/samples/")}
     built = {"built/lizard.marrow", "built/mannequin.marrow", "built/sources"}
-    assert samples == {"__init__.py", "graphs.py", *built}, "the modeller is no part of the package"
+    assert samples == {"__init__.py", "graphs.py", "moves.py", *built}, (
+        "the modeller is no part of the package"
+    )
     assert not [n for n in names if n.startswith("tests/") or n.endswith((".o", ".ll"))]
     needed = [line for line in message_from_string(text).get_all("Requires-Dist") if "extra ==" not in line]
     assert not [line for line in needed if line.startswith(("llvmlite", "numba"))]

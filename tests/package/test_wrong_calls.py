@@ -126,6 +126,7 @@ CALLS = {
     },
     mw.blend: {"poses": [BONES.rest, BONES.rest], "weights": [0.5, 0.5]},
     mw.sample_clips: {"clips": [CLIP], "which": [0, 0], "time": [0.0, 0.5], "loop": True},
+    mw.subdivide: {"character": WHOLE, "levels": 1},
     mw.retarget: {"clip": CLIP, "onto": WHOLE, "source": None, "map": None, "profile": None, "hands": False,
                   "scale": 1.0, "units": 1.0, "calibration": "drop"},
     mw.retarget_profile: {"character": WHOLE},

@@ -56,8 +56,8 @@ def morph_reach(skeleton: Skeleton, character: Character | None) -> Array:
         found = np.zeros(len(reach))
         for mesh in character.meshes:
             # How much longer things are where they are seen than in the mesh.
-            world = skeleton.rest_model[mesh.joint_list][:, :, :3].astype(np.float64)
-            turned = world @ mesh.inverse_bind[:, :, :3].astype(np.float64)
+            world = skeleton.rest_model[mesh.joint_list].astype(np.float64)
+            turned = affine.multiply(world, mesh.inverse_bind.astype(np.float64))[:, :, :3]
             longer = float(np.linalg.norm(turned, 2, axis=(1, 2)).max(initial=0.0))
             for t in mesh.morph_targets:
                 far = float(np.linalg.norm(t.positions, axis=-1).max(initial=0.0)) / max(

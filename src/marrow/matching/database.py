@@ -20,6 +20,7 @@ from marrow.io.marrow_file import read_container, write_to
 from marrow.matching.features import Features, Group
 from marrow.matching.frame_index import FrameIndex
 from marrow.model.character import Character
+from marrow.pyodide import IN_BROWSER
 
 __all__ = ["ClipRange", "MotionDatabase"]
 
@@ -297,7 +298,7 @@ class MotionDatabase:
         """Reads a file that `save` wrote."""
         source = Path(path)
         try:
-            data = np.memmap(source, np.uint8, "r")
+            data = np.fromfile(source, np.uint8) if IN_BROWSER else np.memmap(source, np.uint8, "r")
         except FileNotFoundError:
             raise FormatError("does not exist", path=source) from None
         except (OSError, ValueError) as error:
