@@ -120,6 +120,9 @@ def test_the_commands_pack_and_say_how_small_and_how_far_off(tmp_path, capsys):
     assert "walk:" in said and "times smaller" in said and "turn_left:" not in said
     call("convert", source, tmp_path / "all.marrow", "--compress", "clips")
     call("convert", source, tmp_path / "keys.glb", "--compress", "clips+meshopt")
+    call("convert", source, tmp_path / "keys.fbx", "--compress", "clips")
+    assert len(mw.load(tmp_path / "keys.fbx").clips) == 2
+    assert run(["convert", source, str(tmp_path / "keys.usda"), "--compress", "clips"]) == 2
     packed = {name: mw.load(tmp_path / f"{name}.marrow").clips for name in ("small", "all")}
     assert packed["small"]["walk"].packed.limit == 2e-4 and packed["small"]["turn_left"].packed is None
     assert all(clip.packed.error <= 1e-4 for clip in packed["all"].values())

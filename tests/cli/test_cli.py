@@ -225,9 +225,12 @@ def test_convert_refuses_what_it_should(hero_file, capsys, tmp_path):
         (tmp_path / "out.blend", "cannot write .blend"),
         (tmp_path / "out", "no suffix"),
         (tmp_path, "suffix"),
+        (tmp_path / f"{'x' * 300}.glb", "too long"),
+        (tmp_path / ("x" * 300) / "out.glb", "too long"),
     ):
         code, _, err = call(capsys, "convert", hero_file, target)
         assert (code, says in err) == (2, True), err
+        assert "fault" not in err
     code, _, err = call(capsys, "convert", hero_file, tmp_path / "x.glb", "--clip", "Rize")
     assert code == 2
     assert "did you mean 'Rise'" in err
@@ -235,6 +238,9 @@ def test_convert_refuses_what_it_should(hero_file, capsys, tmp_path):
     assert code == 2
     assert "Rise, Sink" in err
     assert call(capsys, "convert", hero_file, tmp_path / "x.glb", "--scale", -1)[0] == 2
+    longest = tmp_path / f"{'한' * 80}.glb"  # 244 octets of 255
+    assert call(capsys, "convert", hero_file, longest)[0] == 0
+    assert sorted(tmp_path.iterdir()) == sorted([hero_file, exists, longest])
 
 
 def test_folders_that_cannot_be_written_are_named(hero_file, capsys, tmp_path, monkeypatch):

@@ -245,3 +245,26 @@ def test_the_file_names_a_rate_that_no_program_rounds_where_there_is_one(keys, f
     move = mw.Track(0, "translation", [0, 1], [[0, 0, 0], [0, 1, 0]])
     mw.save(mw.Character(bones, clips=[mw.Clip("move", bones, [move], rate=keys)]), tmp_path / "x.fbx")
     assert mw.load(tmp_path / "x.fbx", cache=False).clips["move"].rate == pytest.approx(file)
+
+
+def test_a_clip_that_holds_still_lasts_as_long(tmp_path):
+    bones = mw.Skeleton(("a", "b"), (-1, 0))
+    held = mw.Track(1, "translation", [0.25, 1.5], [[0, 1, 0]] * 2)  # the same at all keys
+    moving = mw.Track(0, "translation", [0, 0.5], [[0, 0, 0], [1, 0, 0]])
+    turned = mw.Track(1, "rotation", [0, 3.0], [[0, 0, 0.6, 0.8]] * 2)
+    step = mw.Track(1, "translation", [0, 2.0], [[0, 1, 0]] * 2, "step")
+    clips = [
+        mw.Clip("held", bones, (held,)),
+        mw.Clip("both", bones, (held, moving)),
+        mw.Clip("turned", bones, (turned,)),
+        mw.Clip("longer", bones, (held,), 4.0),
+        mw.Clip("step", bones, (step,)),
+    ]
+    back = again(mw.Character(bones, clips=clips), tmp_path / "x.fbx")
+    for clip in clips:
+        found = back.clips[clip.name]
+        assert found.duration == pytest.approx(clip.duration, abs=1e-6), clip.name
+        times = np.linspace(0, clip.duration, 9)
+        ours, theirs = clip.sample(times), found.sample(times)
+        np.testing.assert_allclose(theirs.translation[:, -2:], ours.translation, atol=1e-6)
+        np.testing.assert_allclose(theirs.rotation[:, -2:], ours.rotation, atol=1e-6)

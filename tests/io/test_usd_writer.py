@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -44,3 +45,26 @@ def test_wrong_calls_leave_nothing_behind(tmp_path: Path) -> None:
         with pytest.raises(MarrowError):
             mw.save(mw.samples.mannequin().replace(clips=()), path, **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_usd_has_no_place_for_is_said(tmp_path: Path) -> None:
+    bones = mw.Skeleton(("a",), (-1,), morph_names=("smile",))
+    square = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    target = mw.MorphTarget("smile", 0, square, attributes={"COLOR_0": np.ones((3, 4), np.float32)})
+    rigid = (
+        np.zeros((3, 1), np.uint16),
+        np.ones((3, 1), np.float32),
+        [0],
+        np.eye(4, dtype=np.float32)[None, :3],
+    )
+    plain = mw.Mesh("m", square, [[0, 1, 2]], *rigid)
+    for mesh, said in (
+        (plain, ""),
+        (plain.replace(attributes={"_HEAT": np.float32([1, 2, 3])}), "further attributes of vertices"),
+        (plain.replace(morph_targets=(target,)), "morphs of colours and texture coordinates"),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            mw.save(mw.Character(bones, (mesh,)), tmp_path / "x.usda")
+        text = "\n".join(str(w.message) for w in caught)
+        assert said in text if said else not text

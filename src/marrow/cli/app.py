@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import sys
@@ -322,6 +323,11 @@ def _run(arguments: list[str]) -> int:
         show_error(f"this needs more memory than there is{f': {error}' if str(error) else ''}")
         return BAD_FILE
     except Exception as error:
+        if (
+            isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG
+        ):  # pathlib asks the system and passes it on
+            show_error(f"{error.filename}: {error.strerror}")
+            return BAD_CALL
         if os.environ.get("MARROW_TRACEBACK"):
             traceback.print_exc()
         show_error(

@@ -81,7 +81,7 @@ def convert(
     compress
         Make a .glb, .gltf or .vrm smaller, for programs that know how: quantized stores vertices in fewer bits, meshopt
         packs without loss, quantized+meshopt does both, draco packs meshes its own way. What that costs is measured and
-        said. clips: motion within 0.1 mm on the skin, with fewer keys (clips+meshopt packs them too); in a .marrow
+        said. clips: motion within 0.1 mm on the skin, with fewer keys (.fbx too; clips+meshopt packs them); in a .marrow
         packed.
     variant
         Write the character in this one of its material variants.
@@ -203,8 +203,10 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
     if form.name == "USD" and "name" in wishes:  # the file gets its name when it is whole
         options["textures"] = f"{Path(wishes['name']).stem}_textures"
     lines = []
-    if compress and form.name not in ("glTF", "marrow"):
-        raise UsageError("--compress is for .glb, .gltf, .vrm and .marrow files")
+    if compress and form.name not in ("glTF", "marrow") and (form.name, compress) != ("FBX", "clips"):
+        raise UsageError(
+            "--compress is for .glb, .gltf, .vrm and .marrow files (--compress clips for .fbx too)"
+        )
     if compress in ("clips", "clips+meshopt"):
         character, said = compressed_clips(character, form.name)
         lines += [f"{target}: {line}" for line in said]

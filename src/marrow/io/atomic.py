@@ -25,7 +25,9 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
     if "\0" in str(target):
         raise FormatError("cannot be written: a file's name has no NUL in it", path=path)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        # Names have at most 255 octets, and the temporary one has more letters than its target.
+        start = os.fsencode(target.name)[:200].decode("utf-8", "ignore")
+        handle, name = tempfile.mkstemp(prefix=f".{start}.", suffix=".tmp", dir=target.parent)
     except OSError as error:
         raise file_error(error, "cannot be written", path) from None
     try:

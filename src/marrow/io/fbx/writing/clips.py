@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -192,8 +192,8 @@ class ClipWriter:
 
     def _hold_to_end(self, clip: Clip, keys: dict[Property, CurveKeys]) -> None:
         """A clip lasts as long as it does: one property gets a key at its end where all stop before it."""
-        last = max((float(k.times[-1]) for k in keys.values()), default=-1.0)
-        if last >= clip.duration - 1e-6 and keys:
+        end = clip.duration - 1e-6
+        if any(k.times[-1] >= end and k.last_written >= end for k in keys.values()):
             return
         joint = next(j for j, node in enumerate(self.nodes) if node)
         spare: Property = ("translation", joint)
@@ -201,7 +201,9 @@ class ClipWriter:
         if key not in keys:
             keys[key] = vector_keys(self._track(key, {}), self.document.space.scale)
         old = keys[key]
-        if clip.duration > old.times[-1]:
+        if clip.duration <= old.times[-1]:
+            keys[key] = replace(old, whole=True)
+        else:
             slopes = (
                 None if old.slopes is None else np.concatenate([old.slopes, np.zeros_like(old.slopes[:1])])
             )

@@ -40,6 +40,21 @@ class CurveKeys:
     slopes: Array | None = None
     whole: bool = False
 
+    @property
+    def still(self) -> Array:
+        """Which of the numbers never change `(C,)`, and are written with one key."""
+        values = self.values.astype(np.float32)
+        still = np.asarray((values == values[0]).all(axis=0)) & (not self.whole)
+        if self.slopes is not None:
+            bends = np.where((self.kind == CUBIC)[..., None], self.slopes, 0).astype(np.float32)
+            still &= ~bends.any(axis=(0, 2))
+        return still
+
+    @property
+    def last_written(self) -> float:
+        """When the last key is that is written."""
+        return float(self.times[0 if self.still.all() else -1])
+
 
 @dataclass
 class TurnedTracks:
@@ -164,10 +179,9 @@ def write_curves(document: FbxDocument, keys: CurveKeys, start: float) -> list[i
     n, width = values.shape
     rows = np.zeros((n, width, 4), np.float32)
     rows[..., 2] = _DEFAULT_WEIGHTS
-    still = np.asarray((values == values[0]).all(axis=0)) & (not keys.whole)
+    still = keys.still
     if keys.slopes is not None:
         rows[..., :2] = np.where((kind == CUBIC)[..., None], keys.slopes, 0)
-        still &= ~rows[..., :2].any(axis=(0, 2))
     new = np.ones((n, width), bool)
     new[1:] = (kind[1:] != kind[:-1]) | (rows[1:, :, :2] != rows[:-1, :, :2]).any(axis=2)
     found = []

@@ -184,6 +184,15 @@ def _report_unseen(character: Character, losses: Losses) -> None:
     """What is in the notes alone, or nowhere."""
     if character.reduced:
         losses.add("", f"the {len(character.reduced)} coarser levels of detail are left out")
+    lost = {
+        "further attributes of vertices": any(m.attributes for m in character.meshes),
+        "morphs of colours and texture coordinates": any(
+            t.attributes for m in character.meshes for t in m.morph_targets
+        ),
+    }
+    gone = [what for what, there in lost.items() if there]
+    if gone:
+        losses.add("", f"{' and '.join(gone)} are left out")
     kept = {
         "material variants": character.variants,
         "expressions, springs and licence of a VRM avatar": character.vrm,
