@@ -1,5 +1,6 @@
 """What pages carry packed, unpacked by the page's own code in Node: clips to the bit, meshes within what is said."""
 
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -173,3 +174,21 @@ def test_a_page_of_packed_clips_has_their_frames():
     pages = [gather(bare.replace(clips=[clip])) for clip in (walk, walk.compressed())]
     sizes = [len(page.parts["motion"]) for page in pages]
     assert 0.8 * sizes[0] < sizes[1] < 1.3 * sizes[0]
+
+
+def test_a_mesh_in_centimetres_is_as_exact_as_one_in_metres():
+    """What is said of vertices is said in metres of the character, whatever the units of its mesh."""
+    hero = mw.samples.mannequin()
+    hero = hero.replace(clips=(), reduced=())
+    grown = [
+        dataclasses.replace(
+            mesh,
+            positions=100 * mesh.positions,
+            inverse_bind=mesh.inverse_bind * np.float32([0.01, 0.01, 0.01, 1]),
+            morph_targets=(),
+        )
+        for mesh in hero.meshes
+    ]
+    plain = hero.replace(meshes=[dataclasses.replace(mesh, morph_targets=()) for mesh in hero.meshes])
+    errors = [gather(character).position_error for character in (plain, hero.replace(meshes=grown))]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-4) and errors[0] < 1e-4

@@ -88,7 +88,7 @@ def gather(
             f"a page plays up to {MOST_ROWS >> 20} MB of clips, these are {bank.rows.nbytes >> 20}: choose some with clips="
         )
     motion = pack_motion(bank)
-    meshes = pack_meshes(actor.asset)
+    meshes = pack_meshes(actor.asset, _bind_scales(actor.drawn))
     images, notes = page_images(character.images, texture_size)
     parts = {"meshes": meshes.data, "motion": motion.data}
     hollow, clips_at = _baked(character, None, bank, motion)
@@ -119,6 +119,18 @@ def gather(
     parts["info"] = deflated(msgspec.json.encode(info))
     parts |= {f"image-{k}": data for k, (_, data) in enumerate(images)}
     return PageContents(character.name, parts, motion.error, meshes.position_error, notes)
+
+
+def _bind_scales(drawn: Character) -> dict[str, float]:
+    """How many times larger a mesh is at rest than its numbers say, by its name: files in centimetres scale."""
+    from marrow.animation import skinning_matrices
+
+    palette = np.nan_to_num(skinning_matrices(drawn, drawn.skeleton.rest_model)[:, :, :3].astype(np.float64))
+    largest = np.linalg.norm(palette, 2, axis=(1, 2))
+    found: dict[str, float] = {}
+    for mesh, entries in zip(drawn.meshes, drawn.palette.mesh_slots):
+        found[mesh.name] = max(found.get(mesh.name, 0.0), float(largest[entries].max(initial=0.0)))
+    return found
 
 
 def _first_state(

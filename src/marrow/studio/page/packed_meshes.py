@@ -9,6 +9,7 @@ reported.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,7 +43,7 @@ class PackedMeshes:
     arrays: list[PackedArray]
     data: bytes
     position_error: float
-    """Metres that a vertex may be off by its grid."""
+    """Metres that a vertex of the character at rest may be off by its grid."""
 
 
 @dataclass(eq=False)
@@ -52,6 +53,8 @@ class _Packer:
     arrays: list[PackedArray] = field(default_factory=list)
     size: int = 0
     known: dict[tuple[int, str], int] = field(default_factory=dict)
+    errors: dict[int, float] = field(default_factory=dict)
+    """How far numbers are off, in the mesh's own units, by the offset of their array in the blob."""
     error: float = 0.0
 
     def read(self, info: d.BufferInfo) -> Array:
@@ -73,7 +76,10 @@ class _Packer:
         """Tells an array once; those who share it in the blob share it in the page."""
         at = self.known.get((info.offset, info.dtype))
         if at is None or self.arrays[at].place.shape != info.shape:
-            at = self.known[info.offset, info.dtype] = self.add(self._told(name, info))
+            told = self._told(name, info)
+            at = self.known[info.offset, info.dtype] = self.add(told)
+            if told.kind == "grid":
+                self.errors[info.offset] = 0.5 * float(np.sqrt(3.0)) * told.step
         return self.arrays[at].place
 
     def _told(self, name: str, info: d.BufferInfo) -> PackedArray:
@@ -103,8 +109,6 @@ class _Packer:
         whole = np.rint((rows - low) / step).astype(np.int64)
         order = 0 if name.startswith("morph") else 1
         self.writer.whole(differences(whole, order).T)
-        if name in ("positions", "morph_positions"):
-            self.error = max(self.error, 0.5 * float(np.sqrt(3.0)) * step)
         return PackedArray(place, "grid", order, low.tolist(), step)
 
     def _directions(self, values: Array, place: d.BufferInfo) -> PackedArray:
@@ -113,8 +117,11 @@ class _Packer:
             self.writer.states(values[:, 3] < 0)
         return PackedArray(place, "directions", 1)
 
-    def mesh(self, mesh: d.MeshInfo, materials: list[d.MaterialInfo], base: d.MeshInfo | None) -> d.MeshInfo:
-        """A mesh; of one of a level of detail, vertices that are the `base`'s are told by their numbers there."""
+    def mesh(
+        self, mesh: d.MeshInfo, materials: list[d.MaterialInfo], base: d.MeshInfo | None, scale: float
+    ) -> d.MeshInfo:
+        """A mesh that its joints make `scale` times larger; of one of a level of detail, vertices that are the
+        `base`'s are told by their numbers there."""
         textured, bumpy = _looks(mesh, materials)
         wanted = {
             name: info
@@ -125,6 +132,10 @@ class _Packer:
         buffers = {
             name: shared[name] if name in shared else self.put(name, info) for name, info in wanted.items()
         }
+        for name in ("positions", "morph_positions"):
+            told = base if base is not None and name in shared else mesh
+            if name in buffers:
+                self.error = max(self.error, scale * self.errors.get(told.buffers[name].offset, 0.0))
         return msgspec.structs.replace(mesh, buffers=buffers)
 
     def _shared(self, wanted: dict[str, d.BufferInfo], base: d.MeshInfo) -> dict[str, d.BufferInfo]:
@@ -161,16 +172,21 @@ class _Packer:
         return level.shape[0] == base.shape[0] and np.array_equal(self.read(level), self.read(base)[:, index])
 
 
-def pack_meshes(described: DescribedCharacter) -> PackedMeshes:
-    """The meshes of a described character, for a page."""
+def pack_meshes(described: DescribedCharacter, scales: Mapping[str, float] | None = None) -> PackedMeshes:
+    """The meshes of a described character, for a page. `scales`: how many times larger the joints of a mesh make it
+    at rest, by the mesh's name (1 where nothing is said)."""
+    scales = scales or {}
     info, packer = described.info, _Packer(described.blob)
     buffers = {name: packer.put(name, array) for name, array in info.buffers.items()}
-    meshes = [packer.mesh(mesh, info.materials, None) for mesh in info.meshes]
+    meshes = [packer.mesh(mesh, info.materials, None, scales.get(mesh.name, 1.0)) for mesh in info.meshes]
     first = {mesh.name: mesh for mesh in reversed(info.meshes)}
     levels = [
         msgspec.structs.replace(
             level,
-            meshes=[packer.mesh(mesh, info.materials, first.get(mesh.name)) for mesh in level.meshes],
+            meshes=[
+                packer.mesh(mesh, info.materials, first.get(mesh.name), scales.get(mesh.name, 1.0))
+                for mesh in level.meshes
+            ],
             buffers={name: packer.put(name, array) for name, array in level.buffers.items()},
         )
         for level in info.levels
