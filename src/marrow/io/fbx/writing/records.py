@@ -16,6 +16,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.pyodide import IN_BROWSER
+
 __all__ = [
     "PACKED", "VERSION", "VERSION_64", "Array32", "FbxRecord", "Hole", "RecordBlock", "TemplateBlock", "hole",
     "laid_out", "packed_array", "packed_arrays", "packed_bytes", "write_file",
@@ -112,15 +114,11 @@ def packed_arrays(top: FbxRecord) -> None:
 
 def _at_once(jobs: list[Callable[[], None]]) -> None:
     """Runs jobs in threads, where there are any: a browser's Python has none."""
-    try:
-        pool = ThreadPoolExecutor()
-        first = pool.submit(lambda: None)
-    except RuntimeError:
+    if IN_BROWSER:
         for job in jobs:
             job()
         return
-    with pool:
-        first.result()
+    with ThreadPoolExecutor() as pool:
         for done in [pool.submit(job) for job in jobs]:
             done.result()
 
