@@ -1,6 +1,6 @@
 """Packs a named list of clips, measures what came of it, and writes the tables of docs/compression.md.
 
-    python tools/compression_table.py CMU_FOLDER [--lists cmu30 cmu120 mannequin] [--clips N] [--write]
+    python tools/compression_table.py CMU_FOLDER [--lists cmu30 cmu120 mannequin mannequin22] [--clips N] [--write]
 
 `CMU_FOLDER` is a checkout of `una-dinosauria/cmu-mocap` on GitHub. Of its 2,245 files with at most 3,000,000 bytes,
 sorted by path, every 56th from the 29th on is taken: 40 clips of 31 joints (end sites are left out, and the first frame,
@@ -38,7 +38,33 @@ LISTS = {
     "cmu30": "captured motion (CMU), 30 frames a second",
     "cmu120": "captured motion (CMU), 120 frames a second",
     "mannequin": "all clips of the mannequin, 60 frames a second",
+    "mannequin22": "22 clips of the mannequin: gaits, turns, jump, gestures, aims",
 }
+GAITS_AND_AIMS = [
+    "idle",
+    "walk",
+    "run",
+    "walk_back",
+    "strafe_left",
+    "strafe_right",
+    "turn_left",
+    "turn_right",
+    "jump",
+    "wave",
+    "attack",
+    "crouch",
+    "aim_up_left",
+    "aim_up",
+    "aim_up_right",
+    "aim_left",
+    "aim_center",
+    "aim_right",
+    "aim_down_left",
+    "aim_down",
+    "aim_down_right",
+    "breathe",
+]
+"""The clips that the mannequin had first."""
 LIMIT, RADIUS = 1e-4, 0.03
 SCALE = np.float32(0.0254 / 0.45)
 """Metres in a unit of these files."""
@@ -95,6 +121,9 @@ def clips_of(name: str, folder: Path | None) -> Iterator[Clip]:
     """The clips of a list."""
     if name == "mannequin":
         yield from mw.samples.mannequin().clips.values()
+        return
+    if name == "mannequin22":
+        yield from (mw.samples.mannequin().clips[clip] for clip in GAITS_AND_AIMS)
         return
     if folder is None:
         raise SystemExit("lists of CMU want its folder")

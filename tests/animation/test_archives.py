@@ -146,3 +146,12 @@ def test_morphs_count_where_they_are_seen():
     )
     character = mw.Character(skeleton, meshes=(mesh,))
     assert morph_reach(skeleton, character)[0] == pytest.approx(1.0)
+
+
+def test_archives_of_an_earlier_version_are_refused_in_words():
+    packed = motion(body(4, seed=3), 40, seed=4).compressed().packed
+    data = bytearray(archived_words(packed))
+    assert data[0] > 128
+    data[0] -= 128
+    with pytest.raises(ValidationError, match="earlier version"):
+        expanded_words(bytes(data), packed.frame_count, packed.joint_count, packed.morph_count)

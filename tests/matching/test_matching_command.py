@@ -24,7 +24,6 @@ def file(tmp_path_factory):
         *clips,
         "--tags",
         "walk=slow,calm",
-        "--packed",
         "-q",
     ]
     assert run(call) == 0
@@ -42,7 +41,9 @@ def test_build_packs_the_clips_within_a_tenth_of_a_millimetre(file, tmp_path):
     )
     assert np.abs(one - two).max() < 1e-4
     loose = tmp_path / "loose.motion"
-    assert run(["matching", "build", "mannequin", "-o", str(loose), "--clip", "walk", "-q"]) == 0
+    assert (
+        run(["matching", "build", "mannequin", "-o", str(loose), "--clip", "walk", "--no-packed", "-q"]) == 0
+    )
     assert mw.matching.load(loose).character.clips["walk"].packed is None
 
 

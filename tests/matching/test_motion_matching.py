@@ -340,6 +340,27 @@ def test_packed_motion_goes_the_same_way(moves):
         assert np.abs(one.matrices - two.matrices).max() < 0.002
 
 
+def test_packed_motion_that_travels_by_the_hips_goes_the_same_way(tmp_path):
+    """The root of recordings stands still: its way is put into packed numbers that had none of it."""
+    hero = mw.samples.mannequin()
+    hips = list(hero.skeleton.children(0))
+    clips = [mw.matching.travel._handed_down(hero.clips[n], 0, hips, 60.0) for n in ("walk", "run", "idle")]
+    loose = mw.matching.build(clips, character=hero, mirror=False)
+    loose.packed().save(tmp_path / "hips.motion")
+    packed = mw.matching.load(tmp_path / "hips.motion")
+    assert all(packed.character.clips[c.name].packed is not None for c in packed.clips)
+    one, two = (mw.Animator(d.character, GRAPH, databases={"moves": d}) for d in (loose, packed))
+    for velocity in ((0.0, 1.25), (0.0, 3.0), (0.0, 0.0)):
+        for who in (one, two):
+            who.matching["moves"].steer(velocity)
+            for _ in range(60):
+                who.update(1 / 60)
+        assert one.matching["moves"].frame == two.matching["moves"].frame
+        assert np.abs(one.root.translation - two.root.translation).max() < 0.01
+        assert np.abs(one.matrices - two.matrices).max() < 0.002
+    assert np.linalg.norm(two.root.translation) > 1.0
+
+
 def test_recordings_that_travel_by_root_and_by_hips_are_alike():
     hero = mw.samples.mannequin()
     from marrow.matching.travel import travelling_alike

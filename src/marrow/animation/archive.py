@@ -26,8 +26,10 @@ __all__ = ["POWERS", "SIZES", "Cells", "archived", "archived_words", "cells_of",
 
 Array = NDArray[Any]
 _HEADER = struct.Struct("<4sBBHIIIdddd")
-MAGIC, VERSION = b"mwpa", 1
+MAGIC, VERSION = b"mwpa", 2
 _BODY = struct.Struct("<BII")
+CODED = 128
+"""Added to the length of segments that is written: the second version of the coder."""
 SIZES = np.array([step_of(code) for code in range(256)])
 POWERS = np.append(1 << np.arange(63, dtype=np.int64), 0)
 MOST = 1 << 28
@@ -68,8 +70,7 @@ class _Coder:
         self.learnt = np.zeros(LEARNT, np.int64)
         self.learnt[::2] = 32768
         self.history = np.zeros(HISTORY * max(self.columns, 1))
-        self.history.reshape(-1, HISTORY)[:, 3:7] = [4.0, 2.0, 3.0, 2.0]
-        self.sizes = np.full(max(self.columns, 1), 64, np.int64)
+        self.sizes = np.zeros(max(self.columns, 1), np.int64)
         self.stream = np.zeros(STREAM, np.int64)
         self.stream[1] = 0xFFFFFFFF
         if self.reads:
@@ -222,7 +223,7 @@ def archived_words(motion: PackedMotion) -> bytes:
     count = coder.put_numbers(numbers, SIZES[codes], frames, length)
     if count <= len(coder.octets):
         stream = coder.octets[:count].astype(np.uint8).tobytes().rstrip(b"\0")
-        made = _BODY.pack(length, len(said), len(stream)) + stream
+        made = _BODY.pack(CODED + length, len(said), len(stream)) + stream
         if np.array_equal(expanded_words(made, frames, motion.joint_count, motion.morph_count), words):
             return made
     return _BODY.pack(0, 0, words.nbytes) + words.tobytes()
@@ -250,7 +251,10 @@ def expanded_words(data: bytes, frames: int, joints: int, morphs: int) -> Array:
         raise wrong
     length, said, size = _BODY.unpack_from(data)
     stream = data[_BODY.size : _BODY.size + size]
-    if len(stream) != size or length > LONGEST:
+    if 0 < length <= LONGEST:
+        raise ValidationError("an archive of packed motion of an earlier version: pack the clip anew")
+    length -= CODED if length else 0
+    if len(stream) != size or not 0 <= length <= LONGEST:
         raise wrong
     if length == 0:
         if size % 4:

@@ -24,8 +24,8 @@ from marrow.model.skeleton import Skeleton
 __all__ = ["with_joint"]
 
 Array = NDArray[Any]
-FINE = 0.05
-"""The part of the limit that the joint may be off by."""
+FINE = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""The part of the limit that the joint may be off by: the first with which its numbers have room."""
 STILL = 1e-3
 
 
@@ -37,6 +37,8 @@ class _Cell:
     columns: dict[tuple[int, int], int]
     codes: dict[int, int]
     own: dict[int, bytes]
+    had_block: bool
+    """Whether anything of it moved before: then it has a block of its own in every segment."""
     values: dict[tuple[int, int], Array] = field(default_factory=dict)
 
     @property
@@ -70,7 +72,7 @@ def _taken_apart(cells: Cells, groups: int) -> list[_Cell]:
         else:
             size, rest = 4 if kind == 3 else 12, rest[-len(tracks) % 4 :]
             own = {lane: rest[size * r : size * r + size] for r, lane in enumerate(lanes)}
-        out.append(_Cell(kind, columns, dict(zip(tracks, behind)), own))
+        out.append(_Cell(kind, columns, dict(zip(tracks, behind)), own, bool(columns)))
     return out
 
 
@@ -99,10 +101,14 @@ def with_joint(
     ]
     fit, heads, starts, codes, numbers = room
     read_numbers(words, first, lanes, fit, heads, starts, codes, numbers, columns, frames, length)
-    apart = _taken_apart(cells, layout.joints // 16)
     scale = SIZES[codes][np.arange(frames) // length]
-    _moved(motion, skeleton, apart, joint, place, turn, scale)
-    return _written(motion, layout, apart, (heads, starts, codes, numbers), columns, length, scale)
+    for fine in FINE:
+        apart = _taken_apart(cells, layout.joints // 16)
+        _moved(motion, skeleton, apart, joint, place, turn, scale, fine)
+        made = _written(motion, layout, apart, (heads, starts, codes, numbers), columns, length)
+        if made is not None:
+            return made
+    raise ValidationError("a joint moves too far to be packed")
 
 
 def _moved(
@@ -113,6 +119,7 @@ def _moved(
     place: Array,
     turn: Array,
     scale: Array,
+    fine: float,
 ) -> None:
     """Puts the joint's own numbers into its cells."""
     group, lane = joint >> 4, joint & 15
@@ -130,12 +137,12 @@ def _moved(
     octets = own_numbers(turn[len(turn) // 2]).astype("<i4")
     turns.own[lane] = b"".join(struct.pack("<i", int(n))[:3] for n in octets)
     away = parameters(quaternion.multiply(quaternion.conjugate(start), quaternion.normalize(turn)))
-    for cell, values, fine in (
-        (places, place - middle, FINE * limit),
-        (turns, away, 0.5 * FINE * limit / extent),
+    for cell, values, step in (
+        (places, place - middle, fine * limit),
+        (turns, away, 0.5 * fine * limit / extent),
     ):
-        code = step_code(fine / float(scale.max()))
-        moving = [c for c in range(3) if np.abs(values[:, c]).max() > STILL * fine]
+        code = step_code(step / float(scale.max()))
+        moving = [c for c in range(3) if np.abs(values[:, c]).max() > STILL * step]
         for c in moving:
             cell.values[lane, c] = np.floor(values[:, c] / (SIZES[code] * scale) + 0.5)
         if moving:
@@ -149,8 +156,8 @@ def _written(
     room: tuple[Array, ...],
     columns: int,
     length: int,
-    scale: Array,
-) -> PackedMotion:
+) -> PackedMotion | None:
+    """The motion of these cells; None where a joint's numbers take more bits than there are for it."""
     heads, starts, codes, numbers = room
     frames, segments = motion.frame_count, len(codes)
     made = Cells([cell.masks for cell in apart], [cell.behind() for cell in apart])
@@ -162,8 +169,8 @@ def _written(
     floats = np.zeros(max(count, 1), np.int32)
     old_heads, block = heads[: segments * (len(heads) // max(segments, 1))].reshape(segments, -1), 0
     for cell in apart:
-        begin, exact = at, bool(cell.columns) and bool(((old_heads[:, block] & 3) == 2).any())
-        block += bool(cell.columns)
+        begin, exact = at, cell.had_block and bool(((old_heads[:, block] & 3) == 2).any())
+        block += cell.had_block
         for c in range(3):
             for lane in range(16):
                 if (lane, c) in cell.values:
@@ -198,7 +205,7 @@ def _written(
         POWERS, count, frames, length, body,
     )[0]  # fmt: skip
     if end < 0:
-        raise ValidationError("a joint moves too far to be packed")
+        return None
     words[len(head) : body] = place
     words[:7] = frames, layout.joints // 16, layout.morphs // 16, blocks, len(head), end, length
     return replace(motion, words=words[:end].copy())

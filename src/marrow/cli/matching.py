@@ -28,7 +28,7 @@ def build(
     mirror: bool | None = None,
     rate: float = 30.0,
     tags: _Names = None,
-    packed: bool = False,
+    packed: bool = True,
     force: _Force = False,
 ) -> None:
     """Make a motion database of motion files, or of a character's own clips.
@@ -51,7 +51,7 @@ def build(
     tags
         PATTERN=TAG[,TAG...]: names for clips by their names ("*sneak*=sneak").
     packed
-        Pack the clips, within 0.1 mm on the skin: for characters whose root travels.
+        Pack the clips, within 0.1 mm on the skin (--no-packed keeps them as they are).
     force
         Replace a file that exists.
     """

@@ -1,9 +1,9 @@
 """The numbers of packed motion as a stream of octets that is smaller still: predicted, and written by an adaptive range coder.
 
-A number is predicted from the three before it in its channel, by four rules that are mixed by how well each has done there. What is left is
+A number is predicted from the five before it in its channel, by rules that are mixed by how well each has done there. What is left is
 folded (0, -1, 1, -2 ... are 0, 1, 2, 3 ...) and split: as many low bits as are noise by what was left lately, as they are; of what is above, a bit that says
-whether there is more, each with a likelihood that is learnt. All is computed in whole numbers and in float64, one operation after the other:
-the same octets everywhere.
+whether there is more, each with a likelihood that is learnt. In the first three frames, and where what is left is far larger than lately, it is how long the
+number is and its bits. All is computed in whole numbers and in float64, one operation after the other: the same octets everywhere.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ __all__ = ["HISTORY", "KNOWN", "LEARNT", "STREAM", "archive_numbers", "expand_nu
 
 STATES, DEPTH = 32, 20
 TREES = 3
-LEARNT = 2 * STATES * DEPTH + 2 * 256 * TREES
-"""Whole numbers that the coder learns: how likely a bit is, and how often it was seen; behind them those of single octets."""
+BEGINNING = 3
+"""Frames in which how long a number is is written."""
 OCTETS = 2 * STATES * DEPTH
-HISTORY = 8
-"""Numbers that are kept of each channel: the three before, and how far off each rule was."""
+LENGTHS = OCTETS + 2 * 256 * TREES
+LEARNT = LENGTHS + 2 * 64 * (BEGINNING + 1)
+"""Whole numbers that the coder learns: how likely a bit is, and how often it was seen; behind them those of single octets, and of lengths."""
+PAST, RULES = 5, 5
+HISTORY = PAST + RULES
+"""Numbers that are kept of each channel: those before, and how far off each rule was."""
 KNOWN = 64
 STREAM = 6
 """Whole numbers that are kept of the stream: low, range, what waits to be written and how often, where it is; and what is read."""
@@ -122,6 +126,38 @@ def take_plain(octets, stream, width, powers):
     return value
 
 
+def put_length(octets, stream, learnt, rate, tree, folded, powers):
+    """How long a number is, and its bits below the highest."""
+    length, x = 0, folded
+    while x > 0:
+        x = x >> 1
+        length += 1
+    node = 1
+    for b in range(6):
+        bit = (length // powers[5 - b]) & 1
+        put_bit(octets, stream, learnt, rate, LENGTHS + 128 * tree + 2 * node, bit)
+        node = 2 * node + bit
+    if length > 17:
+        put_plain(octets, stream, (folded >> 16) & (powers[length - 17] - 1), length - 17, powers)
+        put_plain(octets, stream, folded & 65535, 16, powers)
+    elif length > 1:
+        put_plain(octets, stream, folded & (powers[length - 1] - 1), length - 1, powers)
+
+
+def take_length(octets, stream, learnt, rate, tree, powers):
+    node = 1
+    for _ in range(6):
+        node = 2 * node + take_bit(octets, stream, learnt, rate, LENGTHS + 128 * tree + 2 * node)
+    length = min(node - 64, 33)
+    folded = 1 if length > 0 else 0
+    if length > 17:
+        folded = (folded << (length - 17)) + take_plain(octets, stream, length - 17, powers)
+        folded = (folded << 16) + take_plain(octets, stream, 16, powers)
+    elif length > 1:
+        folded = (folded << (length - 1)) + take_plain(octets, stream, length - 1, powers)
+    return folded
+
+
 def state_of(size):
     """How large what is left is lately, of which 16 times is told: a state, two for each doubling; and the bits of it that are noise."""
     state, x = 0, size
@@ -140,37 +176,65 @@ def noise_of(size):
     return bits
 
 
-def guessed(history, h):
-    """What comes next in a channel."""
+def guess_of(history, h, rule):
+    """What comes next in a channel by one rule: the same, a line, a parabola, half-way between both, the parabola nearest to five."""
     a, b, c = history[h], history[h + 1], history[h + 2]
-    p1, p2, p3 = a, 2.0 * a - b, 3.0 * (a - b) + c
-    p4 = 0.5 * (p2 + p3)
-    w1, w2 = 1.0 / (history[h + 3] * history[h + 3]), 1.0 / (history[h + 4] * history[h + 4])
-    w3, w4 = 1.0 / (history[h + 5] * history[h + 5]), 1.0 / (history[h + 6] * history[h + 6])
-    return ((w1 * p1 + w2 * p2) + (w3 * p3 + w4 * p4)) / ((w1 + w2) + (w3 + w4))
+    if rule == 0:
+        return a
+    if rule == 1:
+        return 2.0 * a - b
+    if rule == 2:
+        return 3.0 * (a - b) + c
+    if rule == 3:
+        return 2.5 * (a - b) + 0.5 * (c + b)
+    return 0.2 * (9.0 * a - 4.0 * c + 3.0 * (history[h + 4] - history[h + 3]))
 
 
-def noticed(history, h, x):
+def guessed(history, h, f):
+    """What comes next in a channel: the whole number nearest to it, of any size that numbers have."""
+    guess = 0.0
+    if f >= BEGINNING:
+        over, under = 0.0, 0.0
+        for rule in range(RULES):
+            e = history[h + PAST + rule]
+            w = 1.0 / ((e * e) * (e * e))
+            over, under = over + w * guess_of(history, h, rule), under + w
+        guess = over / under
+    elif f > 0:
+        guess = guess_of(history, h, f - 1)
+    return int(np.floor(min(max(guess, -1e9), 1e9) + 0.5))
+
+
+def noticed(history, h, f, x):
     """A number of a channel, and how far off each rule was."""
-    a, b, c = history[h], history[h + 1], history[h + 2]
-    p2, p3 = 2.0 * a - b, 3.0 * (a - b) + c
-    history[h + 3] = 0.85 * history[h + 3] + 0.15 * abs(x - a) + 0.02
-    history[h + 4] = 0.85 * history[h + 4] + 0.15 * abs(x - p2) + 0.02
-    history[h + 5] = 0.85 * history[h + 5] + 0.15 * abs(x - p3) + 0.02
-    history[h + 6] = 0.85 * history[h + 6] + 0.15 * abs(x - 0.5 * (p2 + p3)) + 0.02
-    history[h + 2], history[h + 1], history[h] = b, a, x
+    if f >= BEGINNING:
+        for rule in range(RULES):
+            if rule < 4 or f >= PAST:
+                e = history[h + PAST + rule]
+                history[h + PAST + rule] = 0.85 * e + 0.15 * abs(x - guess_of(history, h, rule)) + 0.02
+    elif f == BEGINNING - 1:
+        off = 0.5 + abs(x - guess_of(history, h, 1))
+        for rule in range(RULES):
+            history[h + PAST + rule] = off
+        history[h + PAST] = 0.5 + abs(x - history[h])
+        history[h + PAST + 4] = 4.0 * off
+    for k in range(PAST - 1):
+        history[h + PAST - 1 - k] = history[h + PAST - 2 - k]
+    history[h] = x
 
 
 def rescaled(history, columns, by):
     """Numbers of another segment, whose steps are another."""
-    for c in range(columns):
-        for k in range(7):
-            history[HISTORY * c + k] = history[HISTORY * c + k] * by
+    for k in range(HISTORY * columns):
+        history[k] = history[k] * by
 
 
-def seen(sizes, c, left):
+def seen(sizes, c, left, f):
     """Keeps how large what is left was, 16 times."""
-    sizes[c] = sizes[c] + (((min(left, 1048576) << 5) - sizes[c] * 2 + 4) >> 3)
+    if f < BEGINNING:
+        sizes[c] = min(left, 1048576) << 4
+    else:
+        sizes[c] = sizes[c] + (((min(left, 1048576) << 5) - sizes[c] * 2 + 4) >> 3)
 
 
 @kernel
@@ -205,22 +269,24 @@ def archive_numbers(
         before = 0
         for c in range(columns):
             h, x = HISTORY * c, numbers[f * columns + c]
-            left = x - int(np.floor(guessed(history, h) + 0.5))
+            left = x - guessed(history, h, f)
             folded = 2 * left if left >= 0 else -2 * left - 1
-            size = (3 * sizes[c] + before) >> 2
-            at, width = 2 * DEPTH * state_of(size), noise_of(size)
-            above = folded >> width
-            for k in range(min(above, MANY)):
-                put_bit(octets, stream, learnt, rate, at + 2 * k, 1)
-            if above < MANY:
-                put_bit(octets, stream, learnt, rate, at + 2 * above, 0)
-                put_plain(octets, stream, folded - (above << width), width, powers)
+            if f < BEGINNING:
+                put_length(octets, stream, learnt, rate, f, folded, powers)
             else:
-                put_plain(octets, stream, (folded >> 16) & 65535, 16, powers)
-                put_plain(octets, stream, folded & 65535, 16, powers)
-            noticed(history, h, x)
+                size = (3 * sizes[c] + before) >> 2
+                at, width = 2 * DEPTH * state_of(size), noise_of(size)
+                above = folded >> width
+                for k in range(min(above, MANY)):
+                    put_bit(octets, stream, learnt, rate, at + 2 * k, 1)
+                if above < MANY:
+                    put_bit(octets, stream, learnt, rate, at + 2 * above, 0)
+                    put_plain(octets, stream, folded - (above << width), width, powers)
+                else:
+                    put_length(octets, stream, learnt, rate, BEGINNING, folded, powers)
+            noticed(history, h, f, x)
             before = min(folded, 1048576) << 3
-            seen(sizes, c, folded)
+            seen(sizes, c, folded, f)
     if last != 0:
         for _ in range(5):
             shift_low(octets, stream)
@@ -256,21 +322,22 @@ def expand_numbers(
         before = 0
         for c in range(columns):
             h = HISTORY * c
-            size = (3 * sizes[c] + before) >> 2
-            at, width = 2 * DEPTH * state_of(size), noise_of(size)
-            above = 0
-            while above < MANY and take_bit(octets, stream, learnt, rate, at + 2 * above) == 1:
-                above += 1
-            if above < MANY:
-                folded = (above << width) + take_plain(octets, stream, width, powers)
+            if f < BEGINNING:
+                folded = take_length(octets, stream, learnt, rate, f, powers)
             else:
-                folded = take_plain(octets, stream, 16, powers) << 16
-                folded += take_plain(octets, stream, 16, powers)
+                size = (3 * sizes[c] + before) >> 2
+                at, width = 2 * DEPTH * state_of(size), noise_of(size)
+                above = 0
+                while above < MANY and take_bit(octets, stream, learnt, rate, at + 2 * above) == 1:
+                    above += 1
+                if above < MANY:
+                    folded = (above << width) + take_plain(octets, stream, width, powers)
+                else:
+                    folded = take_length(octets, stream, learnt, rate, BEGINNING, powers)
             left = folded >> 1 if (folded & 1) == 0 else -((folded + 1) >> 1)
-            guess = int(np.floor(min(max(guessed(history, h), -1e9), 1e9) + 0.5))
-            x = min(max(guess + left, -1073741824), 1073741823)
+            x = min(max(guessed(history, h, f) + left, -1073741824), 1073741823)
             numbers[f * columns + c] = x
-            noticed(history, h, x)
+            noticed(history, h, f, x)
             before = min(folded, 1048576) << 3
-            seen(sizes, c, folded)
+            seen(sizes, c, folded, f)
     return stream[AT]

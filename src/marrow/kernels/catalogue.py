@@ -6,6 +6,8 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     archive_coder,
     box_unions,
     control,
+    curve_records,
+    euler_turns,
     foot_probes,
     frame_search,
     gradients,

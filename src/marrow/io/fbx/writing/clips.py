@@ -16,13 +16,15 @@ from marrow.io.fbx.writing.curves import (
     CONSTANT,
     LINEAR,
     CurveKeys,
+    CurveWriter,
+    KeyedProperty,
     rising,
+    still_keys,
     turned_tracks,
     vector_keys,
-    write_curves,
 )
 from marrow.io.fbx.writing.document import TICKS, FbxDocument, Take
-from marrow.io.fbx.writing.eulers import best_order
+from marrow.io.fbx.writing.eulers import best_order, unrolled_keys
 from marrow.io.fbx.writing.nodes import Turning
 from marrow.io.fbx.writing.properties import Properties
 from marrow.io.fbx.writing.rig import FbxRig
@@ -41,8 +43,6 @@ _LOCAL: dict[str, tuple[str, str]] = {
     "scale": ("S", "Lcl Scaling"),
 }
 Property = tuple[Path, int]
-_WIDE = 0.97
-"""The cosine of half the angle from which on a turn is looked at on its way too."""
 
 
 def effective_tracks(clip: Clip) -> dict[Property, Track]:
@@ -77,32 +77,22 @@ def turning(character: Character, rig: FbxRig, moved: Collection[Property]) -> T
     J = len(character.skeleton)
     rest = quaternion.normalize(character.skeleton.rest.rotation.astype(np.float64))
     turned, joint, values = np.zeros(J, bool), [], []
+    counts = []
     for clip in character.clips.values():
         for (path, j), track in effective_tracks(clip).items():
-            if (path, j) in moved and path == "rotation":
+            if path == "rotation" and (path, j) in moved:
                 turned[j] = True
-                rows = track.values[:, 1] if track.interpolation == "cubic" else track.values
-                rows = _with_ways(quaternion.normalize(rows.astype(np.float64)))
-                joint.append(np.full(len(rows), j))
-                values.append(rows)
+                values.append(track.values[:, 1] if track.interpolation == "cubic" else track.values)
+                joint.append(j)
+                counts.append(len(track.values))
     identity = np.array([0.0, 0.0, 0.0, 1.0])
     before = np.where((turned | rig.bones)[:, None], rest, identity)
     order = np.zeros(J, np.int64)
     if joint:
-        whose = np.concatenate(joint)
-        q = np.concatenate(values)
-        order = best_order(quaternion.multiply(quaternion.conjugate(before[whose]), q), whose, J)
+        goes_on = np.ones(sum(counts), np.int8)
+        goes_on[np.cumsum(counts) - 1] = 0
+        order = best_order(np.concatenate(values), np.repeat(joint, counts), goes_on, before)
     return Turning(before, order)
-
-
-def _with_ways(q: Array) -> Array:
-    """Keys `(n, 4)`, and points on the way between those that are far apart."""
-    wide = np.flatnonzero(np.abs((q[1:] * q[:-1]).sum(-1)) < _WIDE)
-    if not len(wide):
-        return q
-    shares = np.arange(1, 8) / 8
-    a, b = (np.repeat(q[wide + k], len(shares), axis=0) for k in (0, 1))
-    return np.concatenate([q, quaternion.slerp(a, b, np.tile(shares, len(wide)))])
 
 
 @dataclass
@@ -134,8 +124,10 @@ class ClipWriter:
         # Programs that take a mirrored rest apart may find another rotation in it than the one meant here.
         for j in mirrored:
             moved |= {("translation", j): None, ("rotation", j): None, ("scale", j): None}
+        curves = CurveWriter(self.document)
         for clip, found in zip(clips, tracks):
-            self._clip(clip, found, list(moved))
+            self._clip(clip, found, list(moved), curves)
+        curves.close()
         if self.error > 1e-5:
             self.losses.add("clips", "angles are up to {} rad off the rotations they stand for", self.error)
         if self.chord > 1e-5:
@@ -145,7 +137,9 @@ class ClipWriter:
                 self.chord,
             )
 
-    def _clip(self, clip: Clip, found: dict[Property, Track], moved: list[Property]) -> None:
+    def _clip(
+        self, clip: Clip, found: dict[Property, Track], moved: list[Property], curves: CurveWriter
+    ) -> None:
         stack, record = self.document.object("AnimationStack", clip.name, "", "AnimStack")
         begin, end = (round(t * TICKS) for t in (clip.start, clip.start + clip.duration))
         props = Properties(record)
@@ -159,36 +153,42 @@ class ClipWriter:
         layer, _ = self.document.object("AnimationLayer", "BaseLayer", "", "AnimLayer")
         self.document.connect(layer, stack)
         self.document.takes.append(Take(clip.name, begin, end))
-        turned = [key for key in moved if key[0] == "rotation"]
-        angles = turned_tracks(
-            [self._track(key, found, clip.additive) for key in turned], self.turns.before, self.turns.order
-        )
+        turned = [key for key in moved if key[0] == "rotation" and key in found]
+        angles = turned_tracks([found[key] for key in turned], self.turns.before, self.turns.order)
         self.error, self.chord = max(self.error, angles.error), max(self.chord, angles.chord)
-        keys = dict(zip(turned, angles.keys))
-        scale = self.document.space.scale
-        factors = {"translation": scale, "scale": 1.0, "morph": 100.0}
-        keys |= {
-            key: vector_keys(self._track(key, found, clip.additive), factors[key[0]])
+        made = dict(zip(turned, angles.keys))
+        rest = self._rest(clip.additive)
+        keys = {
+            key: made.get(key)
+            or (
+                vector_keys(found[key], self._factor(key[0]))
+                if key in found
+                else still_keys(rest[key[0]][key[1]])
+            )
             for key in moved
-            if key[0] != "rotation"
         }
         self._hold_to_end(clip, keys)
-        for (path, target), curve in keys.items():
-            self._write(layer, path, target, curve, clip.start)
-        self._curves(clip, layer)
+        written = [one for key, found_keys in keys.items() for one in self._keyed(key, found_keys)]
+        curves.write(layer, [*written, *self._curves(clip)], clip.start)
         self._losses(clip, found)
 
-    def _track(self, key: Property, found: dict[Property, Track], additive: bool = False) -> Track:
-        """The track of a property; one that keeps its rest value where the clip has none, and changes nothing where that is
-        a difference."""
-        if key in found:
-            return found[key]
-        path, target = key
+    def _factor(self, path: Path) -> float:
+        return {"translation": self.document.space.scale, "morph": 100.0}.get(path, 1.0)
+
+    def _rest(self, additive: bool) -> dict[Path, Array]:
+        """The values of all properties at rest, as the file has them; in a clip of differences, what changes nothing."""
         rest = self.character.skeleton.rest
         if additive:
             rest = Pose.identity(len(self.nodes), rest.morph_count)
-        value = rest.morphs[target : target + 1] if path == "morph" else getattr(rest, path)[target]
-        return Track(target, path, np.zeros(1, np.float32), value[None])
+        relative = quaternion.multiply(
+            quaternion.conjugate(self.turns.before), quaternion.normalize(rest.rotation.astype(np.float64))
+        )
+        return {
+            "translation": rest.translation.astype(np.float64) * self._factor("translation"),
+            "rotation": unrolled_keys(relative, self.turns.order, np.arange(len(relative))),
+            "scale": rest.scale,
+            "morph": rest.morphs.astype(np.float64)[:, None] * self._factor("morph"),
+        }
 
     def _hold_to_end(self, clip: Clip, keys: dict[Property, CurveKeys]) -> None:
         """A clip lasts as long as it does: one property gets a key at its end where all stop before it."""
@@ -199,7 +199,7 @@ class ClipWriter:
         spare: Property = ("translation", joint)
         key = next((k for k in keys if k[0] != "morph" and self.nodes[k[1]]), spare)
         if key not in keys:
-            keys[key] = vector_keys(self._track(key, {}), self.document.space.scale)
+            keys[key] = still_keys(self._rest(clip.additive)["translation"][joint])
         old = keys[key]
         if clip.duration <= old.times[-1]:
             keys[key] = replace(old, whole=True)
@@ -217,52 +217,35 @@ class ClipWriter:
                 whole=True,
             )
 
-    def _write(self, layer: int, path: Path, target: int, keys: CurveKeys, start: float) -> None:
+    def _keyed(self, key: Property, keys: CurveKeys) -> list[KeyedProperty]:
+        path, target = key
         if path == "morph":
-            for channel in self.channels.get(target, ()):
-                self._node(layer, "DeformPercent", channel, "DeformPercent", ("DeformPercent",), keys, start)
-        elif self.nodes[target]:
-            name, prop = _LOCAL[path]
-            self._node(layer, name, self.nodes[target], prop, ("X", "Y", "Z"), keys, start)
+            name = "DeformPercent"
+            return [KeyedProperty(c, name, name, (name,), keys) for c in self.channels.get(target, ())]
+        if not self.nodes[target]:
+            return []
+        name, prop = _LOCAL[path]
+        return [KeyedProperty(self.nodes[target], prop, name, ("X", "Y", "Z"), keys)]
 
-    def _node(
-        self,
-        layer: int,
-        name: str,
-        owner: int,
-        prop: str,
-        parts: tuple[str, ...],
-        keys: CurveKeys,
-        start: float,
-    ) -> None:
-        node, record = self.document.object("AnimationCurveNode", name, "", "AnimCurveNode")
-        props = Properties(record)
-        for k, part in enumerate(parts):
-            props.number(f"d|{part}", keys.values[0, k], animated=True)
-        self.document.connect(node, layer)
-        self.document.connect(node, owner, prop)
-        for curve, part in zip(write_curves(self.document, keys, start), parts):
-            self.document.connect(curve, node, f"d|{part}")
-
-    def _curves(self, clip: Clip, layer: int) -> None:
+    def _curves(self, clip: Clip) -> list[KeyedProperty]:
         """Curves that move no joint: nodes that are shown and hidden, and numbers, as properties of the first node."""
         names = self.character.skeleton.names
-        placed = self._of_attributes(clip, layer)
+        keyed, placed = self._of_attributes(clip)
         for curve in clip.curves:
             if curve.name in placed:
                 continue
             joint = curve.name.removeprefix(VISIBILITY)
+            owner, prop = self.holder, curve.name
             if curve.name.startswith(VISIBILITY) and joint in names and self.nodes[names.index(joint)]:
-                keys = _curve_keys(curve)
-                self._node(layer, SHOWN, self.nodes[names.index(joint)], SHOWN, (SHOWN,), keys, clip.start)
+                owner, prop = self.nodes[names.index(joint)], SHOWN
             else:
                 self.properties.setdefault(curve.name, float(curve.values[0]))
-                self._node(
-                    layer, curve.name, self.holder, curve.name, (curve.name,), _curve_keys(curve), clip.start
-                )
+            keyed.append(KeyedProperty(owner, prop, prop, (prop,), _curve_keys(curve)))
+        return keyed
 
-    def _of_attributes(self, clip: Clip, layer: int) -> set[str]:
-        """Writes the curves of cameras and lights; their names."""
+    def _of_attributes(self, clip: Clip) -> tuple[list[KeyedProperty], set[str]]:
+        """The curves of cameras and lights, and their names."""
+        keyed = []
         groups: dict[tuple[int, str, tuple[str, ...]], dict[int, tuple[Array, Array]]] = {}
         written: set[str] = set()
         for curve in clip.curves:
@@ -280,8 +263,8 @@ class ClipWriter:
             rows = np.stack([given.get(k, np.ones(len(times))) for k in range(len(parts))], axis=1)
             kind = np.full(rows.shape, LINEAR, np.int32)
             keys = CurveKeys(times.astype(np.float64), rows, kind)
-            self._node(layer, prop, number, prop, parts, keys, clip.start)
-        return written
+            keyed.append(KeyedProperty(number, prop, prop, parts, keys))
+        return keyed, written
 
     def _losses(self, clip: Clip, found: dict[Property, Track]) -> None:
         place = f"clip {clip.name!r}"

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.writing.document import TICKS, FbxDocument
-from marrow.io.fbx.writing.eulers import EulerTurns, unrolled_keys, unrolled_segments
+from marrow.io.fbx.writing.curve_block import CurveBlock
+from marrow.io.fbx.writing.document import TICKS, FbxDocument, object_title
+from marrow.io.fbx.writing.eulers import EulerTurns, unrolled_keys, unrolled_turns
+from marrow.io.fbx.writing.properties import Properties
+from marrow.io.fbx.writing.records import FbxRecord, TemplateBlock, hole
 from marrow.math import quaternion
 from marrow.model import Track
 
-__all__ = ["CurveKeys", "TurnedTracks", "rising", "turned_tracks", "vector_keys", "write_curves"]
+__all__ = [
+    "CurveKeys", "CurveWriter", "KeyedProperty", "TurnedTracks", "rising", "still_keys", "turned_tracks", "vector_keys",
+]  # fmt: skip
 
 Array = NDArray[Any]
 CONSTANT, LINEAR, CUBIC = 0x2, 0x4, 0x8 | 0x400 | 0x800  # cubic: by tangents of its own, apart on both sides
-_STRAIGHT = 1e-7
-_DEFAULT_WEIGHTS = np.array([0x0D050D05], np.uint32).view(np.float32)[
-    0
-]  # a third each, as two decimal fractions
-
-_KEY_VERSION = np.int32(4008)
-_FIRST, _ONE = np.zeros(1, np.int64), np.ones(1, np.int32)
-_LINEAR_FLAGS = np.array([LINEAR], np.int32)
 
 
 @dataclass
@@ -57,12 +54,29 @@ class CurveKeys:
 
 
 @dataclass
+class KeyedProperty:
+    """A property of the object `owner` that has keys. `name` is that of its curve node, `parts` those of its numbers."""
+
+    owner: int
+    property: str
+    name: str
+    parts: tuple[str, ...]
+    keys: CurveKeys
+
+
+@dataclass
 class TurnedTracks:
     """Rotations as angles, and how far they are from what they were (`eulers.Angles`)."""
 
     keys: list[CurveKeys]
     error: float = 0.0
     chord: float = 0.0
+
+
+def still_keys(value: Array) -> CurveKeys:
+    """One key of a property that keeps its value `(C,)`."""
+    row = np.asarray(value, np.float64)[None]
+    return CurveKeys(np.zeros(1), row, np.full(row.shape, LINEAR, np.int32))
 
 
 def rising(times: Array) -> Array:
@@ -90,6 +104,8 @@ def vector_keys(track: Track, factor: float) -> CurveKeys:
 
 def _stepped(times: Array, values: Array) -> CurveKeys:
     """Keys that hold until the next. Right before that the value is there again, for programs that draw straight lines."""
+    if len(times) == 1:
+        return CurveKeys(times, values, np.full(values.shape, CONSTANT, np.int32))
     changes = np.flatnonzero((values[1:] != values[:-1]).any(axis=1))
     before = np.nextafter(times[changes + 1].astype(np.float32), np.float32(-np.inf)).astype(np.float64)
     room = before > times[changes]
@@ -128,9 +144,9 @@ def turned_tracks(tracks: Sequence[Track], before: Array, order: Array) -> Turne
     keys: dict[int, CurveKeys] = {}
     rows = np.flatnonzero(alone)
     angles = unrolled_keys(q[rows], order[joint[track[rows]]], track[rows])
-    for i in np.unique(track[rows]).tolist():
-        mine = track[rows] == i
-        keys[i] = _stepped(times[rows[mine]], angles[mine])
+    whose, firsts = np.unique(track[rows], return_index=True)
+    for i, begin, end in zip(whose.tolist(), firsts.tolist(), [*firsts[1:].tolist(), len(rows)]):
+        keys[i] = _stepped(times[rows[begin:end]], angles[begin:end])
     left = np.flatnonzero(~alone & ~last)
     if not len(left):
         return TurnedTracks([keys[i] for i in range(len(tracks))])
@@ -138,67 +154,84 @@ def turned_tracks(tracks: Sequence[Track], before: Array, order: Array) -> Turne
     if cubic.any():
         # Splines run through the keys as they are; unit length comes after.
         raw = np.where(cubic[track][:, None], quaternion.multiply(back, relative(1)), q)
-    span = times[left + 1] - times[left]
     turns = EulerTurns(
         raw[left],
         raw[left + 1],
         out[left],
         into[left + 1],
         cubic[track[left]],
-        span,
+        times[left],
+        times[left + 1] - times[left],
         order[joint[track[left]]],
         track[left],
     )
-    made = unrolled_segments(turns)
-    whose = turns.track[made.turn]
-    begin = times[left][made.turn] + made.u0 * span[made.turn]
-    long = (span[made.turn] * (made.u1 - made.u0))[:, None]
-    run = made.last - made.first
-    straight = (np.abs(made.leave - run) <= _STRAIGHT) & (np.abs(made.arrive - run) <= _STRAIGHT)
-    kind = np.where(straight, LINEAR, CUBIC).astype(np.int32)
-    slopes = np.stack([made.leave / long, made.arrive / long], axis=-1)
-    bounds = np.searchsorted(whose, np.arange(len(tracks) + 1))
-    ends = np.cumsum(counts) - 1
-    for i in range(len(tracks)):
-        if i in keys:
-            continue
-        part = slice(bounds[i], bounds[i + 1])
-        keys[i] = CurveKeys(
-            np.append(begin[part], times[ends[i]]),
-            np.concatenate([made.first[part], made.last[part][-1:]]),
-            np.concatenate([kind[part], np.full((1, 3), LINEAR, np.int32)]),
-            np.concatenate([slopes[part], np.zeros((1, 3, 2))]),
-        )
+    made = unrolled_turns(turns, times[np.cumsum(counts) - 1])
+    turned = [i for i in range(len(tracks)) if i not in keys]
+    bounds = [*made.starts[turned].tolist(), len(made.times)]
+    for i, begin, end in zip(turned, bounds, bounds[1:]):
+        part = slice(begin, end)
+        keys[i] = CurveKeys(made.times[part], made.values[part], made.kind[part], made.slopes[part])
     return TurnedTracks([keys[i] for i in range(len(tracks))], made.error, made.chord)
 
 
-def write_curves(document: FbxDocument, keys: CurveKeys, start: float) -> list[int]:
-    """The curve objects of a property, one for each of its numbers; `start`: seconds that its times are moved by."""
-    ticks = np.rint((keys.times + start) * TICKS).astype(np.int64)
-    values, kind = keys.values.astype(np.float32), keys.kind
-    n, width = values.shape
-    rows = np.zeros((n, width, 4), np.float32)
-    rows[..., 2] = _DEFAULT_WEIGHTS
-    still = keys.still
-    if keys.slopes is not None:
-        rows[..., :2] = np.where((kind == CUBIC)[..., None], keys.slopes, 0)
-    new = np.ones((n, width), bool)
-    new[1:] = (kind[1:] != kind[:-1]) | (rows[1:, :, :2] != rows[:-1, :, :2]).any(axis=2)
-    found = []
-    packed_ticks = document.packed_once(ticks)
-    first_tick = document.packed_once(ticks[:1])
-    for c in range(width):
-        number, record = document.object("AnimationCurve", "", "", "AnimCurve")
-        found.append(number)
-        leaf = record.leaf
-        leaf(b"Default", float(values[0, c]))
-        leaf(b"KeyVer", _KEY_VERSION)
-        # A number that never changes has one key.
-        at = _FIRST if still[c] else np.flatnonzero(new[:, c])
-        leaf(b"KeyTime", first_tick if still[c] else packed_ticks)
-        leaf(b"KeyValueFloat", values[:1, c] if still[c] else values[:, c])
-        leaf(b"KeyAttrFlags", _LINEAR_FLAGS if still[c] else kind[at, c])
-        leaf(b"KeyAttrDataFloat", rows[at, c].ravel())
-        counts = _ONE if still[c] else np.diff(at, append=n).astype(np.int32)
-        leaf(b"KeyAttrRefCount", counts)
-    return found
+@dataclass
+class _Nodes:
+    """Curve nodes of one look: the layer and the owner of each, its first curve, and its values at the begin."""
+
+    layer: list[int] = field(default_factory=list)
+    owner: list[int] = field(default_factory=list)
+    curve: list[int] = field(default_factory=list)
+    values: list[Array] = field(default_factory=list)
+
+
+class CurveWriter:
+    """Writes keys of properties: curves, the node that holds those of a property, and what connects them."""
+
+    def __init__(self, document: FbxDocument) -> None:
+        self._document = document
+        self._nodes: dict[tuple[str, str, tuple[str, ...]], _Nodes] = {}
+
+    def write(self, layer: int, keyed: Sequence[KeyedProperty], start: float) -> None:
+        """The curves of a clip; `start`: seconds that its times are moved by."""
+        if not keyed:
+            return
+        counts = [len(one.keys.times) for one in keyed]
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        width = np.array([len(one.parts) for one in keyed], np.int64)
+        n = int(starts[-1])
+        values, slopes = np.zeros((n, 3)), np.zeros((n, 3, 2))
+        kind = np.full((n, 3), LINEAR, np.int32)
+        for one, at, end in zip(keyed, starts[:-1].tolist(), starts[1:].tolist()):
+            keys, w = one.keys, len(one.parts)
+            values[at:end, :w] = keys.values
+            kind[at:end, :w] = keys.kind
+            if keys.slopes is not None:
+                slopes[at:end, :w] = keys.slopes
+        ticks = np.rint((np.concatenate([one.keys.times for one in keyed]) + start) * TICKS).astype(np.int64)
+        first = self._document.numbers(int(width.sum()))
+        whole = np.array([one.keys.whole for one in keyed], np.int8)
+        self._document.objects.append(CurveBlock(first, starts, width, whole, ticks, values, kind, slopes))
+        for one, at in zip(keyed, starts.tolist()):
+            nodes = self._nodes.setdefault((one.name, one.property, one.parts), _Nodes())
+            nodes.layer.append(layer)
+            nodes.owner.append(one.owner)
+            nodes.curve.append(first)
+            nodes.values.append(values[at, : len(one.parts)])
+            first += len(one.parts)
+
+    def close(self) -> None:
+        """Writes the nodes of all curves, and what connects them."""
+        document = self._document
+        for (name, prop, parts), nodes in self._nodes.items():
+            count = len(nodes.layer)
+            numbers = document.numbers(count) + np.arange(count)
+            values = np.array(nodes.values)
+            record = FbxRecord("AnimationCurveNode", hole("L", 0), object_title(name, "AnimCurveNode"), "")
+            props = Properties(record)
+            for k, part in enumerate(parts):
+                props.curve_value(f"d|{part}", hole("D", 1 + k))
+            document.objects.append(TemplateBlock(record, [numbers, *values.T]))
+            document.connect_all(numbers, np.array(nodes.layer))
+            document.connect_all(numbers, np.array(nodes.owner), prop)
+            for k, part in enumerate(parts):
+                document.connect_all(np.array(nodes.curve) + k, numbers, f"d|{part}")

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from marrow._version import __version__
 from marrow.io.fbx.keyed_properties import APPLICATION
 from marrow.io.fbx.writing.properties import Properties
-from marrow.io.fbx.writing.records import Array32, FbxRecord, packed_array
+from marrow.io.fbx.writing.records import FbxRecord, RecordBlock, TemplateBlock, hole
 from marrow.io.fbx.writing.space import FileSpace
 
-__all__ = ["TICKS", "FbxDocument", "Take"]
+__all__ = ["TICKS", "FbxDocument", "Take", "object_title"]
 
 TICKS = 46_186_158_000
 """FBX's units of time in a second."""
@@ -25,6 +25,11 @@ _CREATED = "1970-01-01 10:00:00:000"
 _FILE_ID = bytes.fromhex("28b32aebb624ccc2bfc8b02aa92bfcf1")
 _TIME_MODES = {120: 1, 100: 2, 60: 3, 50: 4, 48: 5, 30: 6, 25: 10, 24: 11, 1000: 12}
 _CUSTOM_RATE = 14
+
+
+def object_title(name: str, kind: str) -> str:
+    """The name of an object as files have it: with its kind."""
+    return f"{name.replace(chr(0), '')}{_SEPARATOR}{kind}"
 
 
 @dataclass
@@ -42,24 +47,21 @@ class FbxDocument:
 
     space: FileSpace
     rate: float
-    objects: list[FbxRecord] = field(default_factory=list)
+    objects: list[FbxRecord | RecordBlock] = field(default_factory=list)
     connections: FbxRecord = field(default_factory=lambda: FbxRecord("Connections"))
     takes: list[Take] = field(default_factory=list)
-    _known: dict[bytes, Array32] = field(default_factory=dict)
+    _numbers: int = _FIRST_ID
 
-    def packed_once(self, values: NDArray[Any]) -> Array32:
-        """The bytes of an array that many objects have, such as the times of their keys."""
-        key = values.tobytes()
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = packed_array(values)
-        return found
+    def numbers(self, count: int) -> int:
+        """The first of so many numbers for new objects."""
+        first = self._numbers
+        self._numbers += count
+        return first
 
     def object(self, kind: str, name: str, what: str, kind_in_name: str = "") -> tuple[int, FbxRecord]:
         """A new object, and its number."""
-        number = _FIRST_ID + len(self.objects)
-        title = f"{name.replace(chr(0), '')}{_SEPARATOR}{kind_in_name or kind}"
-        record = FbxRecord(kind, number, title, what)
+        number = self.numbers(1)
+        record = FbxRecord(kind, number, object_title(name, kind_in_name or kind), what)
         self.objects.append(record)
         return number, record
 
@@ -70,10 +72,16 @@ class FbxDocument:
         else:
             self.connections.leaf(b"C", "OO", child, parent)
 
+    def connect_all(self, children: NDArray[Any], parents: NDArray[Any], prop: str = "") -> None:
+        """Puts each of many objects below another, or to a property of it."""
+        end = (prop,) if prop else ()
+        record = FbxRecord("C", "OP" if prop else "OO", hole("L", 0), hole("L", 1), *end)
+        self.connections.children.append(TemplateBlock(record, [children, parents]))
+
     def records(self) -> list[FbxRecord]:
         """The file's top records."""
         objects = FbxRecord("Objects")
-        objects.children = self.objects
+        objects.children = list(self.objects)
         return [
             _header(),
             FbxRecord("FileId", _FILE_ID),
@@ -115,10 +123,11 @@ class FbxDocument:
     def _definitions(self) -> FbxRecord:
         counts: dict[str, int] = {}
         for record in self.objects:
-            counts[record.name] = counts.get(record.name, 0) + 1
+            many = record.count if isinstance(record, RecordBlock) else 1
+            counts[record.name] = counts.get(record.name, 0) + many
         top = FbxRecord("Definitions")
         top.add("Version", np.int32(100))
-        top.add("Count", np.int32(1 + len(self.objects)))
+        top.add("Count", np.int32(1 + sum(counts.values())))
         for kind, count in (("GlobalSettings", 1), *counts.items()):
             top.add("ObjectType", kind).add("Count", np.int32(count))
         return top

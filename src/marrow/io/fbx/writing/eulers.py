@@ -1,7 +1,7 @@
 """Rotations as the three angles of an FBX curve: unrolled, and bent like the turn they stand for.
 
 Between two keys the angles follow a cubic through four points of the true motion. Where that is farther from it than a
-tolerance, a key is added half-way. EulerTurns of a few degrees a key, as most motion has, need none."""
+tolerance, a key is added half-way. Turns of a few degrees a key, as most motion has, need none."""
 
 from __future__ import annotations
 
@@ -11,136 +11,109 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.math import quaternion
+from marrow.kernels.euler_turns import joined_turns, key_angles, pole_sines, turn_angles
+from marrow.kernels.jobs import Job, thread_count, worth
 
-__all__ = ["ORDERS", "Angles", "EulerTurns", "best_order", "degrees", "unrolled_keys", "unrolled_segments"]
+__all__ = ["ORDERS", "AngleKeys", "EulerTurns", "best_order", "degrees", "unrolled_keys", "unrolled_turns"]
 
 Array = NDArray[Any]
 ORDERS = ((0, "zyx"), (1, "yzx"), (3, "zxy"))
-"""FBX's number of an order of rotation, and the axes as `quaternion.to_euler` names them: from the outermost inwards."""
-_POLES = ((2, 0), (1, 0), (2, 1))
-"""Where in a rotation matrix the sine of each order's middle angle stands."""
+"""FBX's number of an order of rotation, and its axes from the outermost inwards, as `kernels.euler_turns` has them."""
 _NEAR_POLE = 0.94
+_WIDE = 0.97
+"""The cosine of half the angle from which on a turn is looked at on its way too."""
 _TOLERANCE = 5e-7
 _WIDEST = 1.75
 """The farthest an angle may go from key to key, in radians: programs that turn the short way go the same way."""
 _DEEPEST = 10
 _MOST_KEYS = 20_000_000
-_AT = np.arange(7) / 6.0
-_TURN = 2 * np.pi
-
-
-def _columns(order: int) -> list[int]:
-    return ["xyz".index(axis) for axis in ORDERS[order][1]]
-
-
-def _inner(q: Array, order: Array) -> Array:
-    """Angles `(n, ..., 3)` from the outermost axis inwards, each row in its own order `(n,)`."""
-    out = np.empty((*q.shape[:-1], 3))
-    for k in np.unique(order).tolist():
-        rows = order == k
-        out[rows] = quaternion.to_euler(q[rows], ORDERS[k][1])
-    return out
-
-
-def _by_axis(inner: Array, order: Array) -> Array:
-    """Angles by their axes, in degrees."""
-    out = np.empty_like(inner)
-    for k in np.unique(order).tolist():
-        rows = order == k
-        part = np.empty_like(inner[rows])
-        part[..., _columns(k)] = inner[rows]
-        out[rows] = part
-    return np.degrees(out)
+_SECONDS = 5e-7  # that a turn takes
+_CHUNK = 256
 
 
 def degrees(q: Array, order: int) -> Array:
     """Angles about X, Y and Z of rotations `(n, 4)`, in degrees."""
-    q = quaternion.normalize(np.asarray(q, np.float64))
-    orders = np.full(len(q), order)
-    return _by_axis(_inner(q, orders), orders)
+    return unrolled_keys(q, np.full(len(q), order), np.arange(len(q)))
 
 
-def best_order(q: Array, joint: Array, joints: int) -> Array:
-    """The order `(joints,)` for the rotations `(n, 4)` of each joint: X, Y, Z, but where that comes near its pole."""
-    m = quaternion.to_matrix(q)
-    worst = np.zeros((len(ORDERS), joints))
-    for k, (row, column) in enumerate(_POLES):
-        np.maximum.at(worst[k], joint, np.abs(m[..., row, column]))
+def unrolled_keys(q: Array, order: Array, track: Array) -> Array:
+    """The angles `(n, 3)` in degrees of keys `(n, 4)` that nothing lies between, in `order (n,)`, of `track (n,)`."""
+    out = np.empty((len(q), 3))
+    key_angles(
+        np.ascontiguousarray(q, np.float64), order.astype(np.int32), track.astype(np.int64, copy=False), out
+    )
+    return out
+
+
+def best_order(q: Array, joint: Array, goes_on: Array, before: Array) -> Array:
+    """The order `(J,)` for the rotations of each joint: X, Y, Z, but where that comes near its pole. Keys `q (n, 4)` of
+    `joint (n,)`, from which motion goes on to the next of them or not (`goes_on (n,)`); `before (J, 4)` is taken off."""
+    worst = np.zeros((len(ORDERS), len(before)))
+    pole_sines(
+        np.ascontiguousarray(q, np.float32), joint, goes_on, np.ascontiguousarray(before), _WIDE, worst
+    )
     return np.where(worst[0] < _NEAR_POLE, 0, np.argmin(worst, axis=0))
 
 
 @dataclass
 class EulerTurns:
     """Turns to be written, key to key: from rotation `a (n, 4)` to `b`; `out` and `into (n, 4)` are the tangents of cubic
-    ones (`cubic (n,)`), which last `span (n,)` seconds. `order (n,)`: of the angles; `track (n,)`: whose they are."""
+    ones (`cubic (n,)`). They begin at `begin (n,)` and last `span (n,)` seconds. `order (n,)`: of the angles;
+    `track (n,)`: whose they are."""
 
     a: Array
     b: Array
     out: Array
     into: Array
     cubic: Array
+    begin: Array
     span: Array
     order: Array
     track: Array
 
-    def at(self, rows: Array, u: Array) -> Array:
-        """The rotations of some turns `(m,)` at `u (m, k)` of their way, `(m, k, 4)`."""
-        a, b = self.a[rows][:, None], self.b[rows][:, None]
-        found = quaternion.slerp(a, b, u)
-        bent = self.cubic[rows]
-        if bent.any():
-            some, t = rows[bent], u[bent][..., None]
-            p0, p1 = self.a[some][:, None], self.b[some][:, None]
-            h = self.span[some][:, None, None]
-            m0, m1 = h * self.out[some][:, None], h * self.into[some][:, None]
-            t2, t3 = t * t, t * t * t
-            hermite = (
-                (2 * t3 - 3 * t2 + 1) * p0 + (t3 - 2 * t2 + t) * m0 + (3 * t2 - 2 * t3) * p1 + (t3 - t2) * m1
-            )
-            found[bent] = quaternion.normalize(hermite)
-        return found
-
 
 @dataclass
-class Angles:
-    """Curves piece by piece, in order: the turn each piece is of, from `u0` to `u1` of its way, the angles at its ends and
-    the slopes there (degrees, by axis, `(n, 3)`; slopes per whole piece). `error`: the farthest from the true motion in
-    radians; `chord`: so far as programs see it that draw straight lines between keys."""
+class AngleKeys:
+    """The keys of all tracks in order: times, angles `(n, 3)` in degrees, the kind of the way to the next, slopes per
+    second `(n, 3, 2)`; `starts`: the first key of each track. `error`: the farthest from the true motion in radians;
+    `chord`: so far as programs see it that draw straight lines between keys."""
 
-    turn: Array
-    u0: Array
-    u1: Array
-    first: Array
-    last: Array
-    leave: Array
-    arrive: Array
+    times: Array
+    values: Array
+    kind: Array
+    slopes: Array
+    starts: Array
     error: float
     chord: float
 
 
-def unrolled_segments(turns: EulerTurns) -> Angles:
-    """The angles of turns."""
+def unrolled_turns(turns: EulerTurns, ends: Array) -> AngleKeys:
+    """The angles of turns; `ends (T,)`: when each track ends."""
     rows = np.arange(len(turns.track))
     u0, u1 = np.zeros(len(rows)), np.ones(len(rows))
     done: list[tuple[Array, ...]] = []
+    cubic, order = turns.cubic.astype(np.int8), turns.order.astype(np.int32)
+    a, b, out, into = (np.ascontiguousarray(q) for q in (turns.a, turns.b, turns.out, turns.into))
     error = chord = 0.0
     for depth in range(_DEEPEST + 1):
-        u = u0[:, None] + (u1 - u0)[:, None] * _AT
-        true = turns.at(rows, u)
-        inner = _along(_inner(true, turns.order[rows]))
-        off = _off(inner, true, turns.order[rows])
-        fine = (off <= _TOLERANCE) & (np.abs(inner[:, -1] - inner[:, 0]).max(axis=1) <= _WIDEST)
-        if depth == _DEEPEST or len(rows) + sum(len(d[0]) for d in done) > _MOST_KEYS:
+        M = len(rows)
+        points, way = np.empty((M, 4, 3)), np.empty((M, 7, 4))
+        off, widest, bow = np.empty(M), np.empty(M), np.empty(M)
+        frame = turn_angles.frame(
+            a=a, b=b, out=out, into=into, cubic=cubic, span=turns.span, order=order, row=rows, begin=u0, end=u1,
+            points=points, way=way, off=off, widest=widest, chord=bow, first=0, last=0,
+        )  # fmt: skip
+        Job(frame, "first", "last").run(0, M, step=_CHUNK, workers=worth(_SECONDS * M, thread_count(None)))
+        fine = (off <= _TOLERANCE) & (widest <= _WIDEST)
+        if depth == _DEEPEST or M + sum(len(d[0]) for d in done) > _MOST_KEYS:
             fine[:] = True
-        if fine.any():
-            error = max(error, float(off[fine].max()))
-            bent = fine & turns.cubic[rows]
-            if bent.any():
-                chord = max(chord, _chord(true[bent]))
-            done.append((rows[fine], u0[fine], u1[fine], inner[fine]))
+        error = max(error, float(off[fine].max(initial=0.0)))
+        chord = max(chord, float(bow[fine].max(initial=0.0)))
         if fine.all():
+            done.append((rows, u0, u1, points))
             break
+        if fine.any():
+            done.append((rows[fine], u0[fine], u1[fine], points[fine]))
         rows, u0, u1 = rows[~fine], u0[~fine], u1[~fine]
         middle = (u0 + u1) / 2
         rows, u0, u1 = (
@@ -148,80 +121,17 @@ def unrolled_segments(turns: EulerTurns) -> Angles:
             np.stack([u0, middle], 1).ravel(),
             np.stack([middle, u1], 1).ravel(),
         )
-    turn, u0, u1, inner = (np.concatenate(parts) for parts in zip(*done))
-    order = np.lexsort((u0, turn))
-    turn, u0, u1, inner = turn[order], u0[order], u1[order], inner[order]
-    inner = _joined(inner, turns.track[turn])
-    p = _by_axis(inner, turns.order[turn])
-    leave = (-11 * p[:, 0] + 18 * p[:, 2] - 9 * p[:, 4] + 2 * p[:, 6]) / 2
-    arrive = (11 * p[:, 6] - 18 * p[:, 4] + 9 * p[:, 2] - 2 * p[:, 0]) / 2
-    return Angles(turn, u0, u1, p[:, 0], p[:, 6], leave, arrive, error, chord)
-
-
-def unrolled_keys(q: Array, order: Array, track: Array) -> Array:
-    """The angles `(n, 3)` in degrees of keys that nothing lies between."""
-    if not len(q):
-        return np.zeros((0, 3))
-    inner = _inner(q, order)
-    return _by_axis(_joined(inner[:, None], track)[:, 0], order)
-
-
-def _other(inner: Array) -> Array:
-    """The same rotations by the other set of angles."""
-    return np.stack([inner[..., 0] + np.pi, np.pi - inner[..., 1], inner[..., 2] + np.pi], axis=-1)
-
-
-def _distance(a: Array, b: Array) -> Array:
-    d = np.abs(a - b)
-    return np.abs(d - _TURN * np.rint(d / _TURN)).sum(-1)
-
-
-def _along(inner: Array) -> Array:
-    """Angles `(n, k, 3)` unrolled along their second axis."""
-    flip = _distance(inner[:, :-1], _other(inner[:, 1:])) < _distance(inner[:, :-1], inner[:, 1:])
-    flipped = np.zeros(inner.shape[:2], bool)
-    flipped[:, 1:] = np.logical_xor.accumulate(flip, axis=1)
-    inner = np.where(flipped[..., None], _other(inner), inner)
-    turns = np.zeros_like(inner)
-    turns[:, 1:] = np.cumsum(np.rint((inner[:, :-1] - inner[:, 1:]) / _TURN), axis=1)
-    return inner + _TURN * turns
-
-
-def _joined(inner: Array, track: Array) -> Array:
-    """Pieces `(n, k, 3)` moved so that each begins where the one before it on its track ends."""
-    if len(inner) < 2:
-        return inner
-    same = track[1:] == track[:-1]
-    end, begin = inner[:-1, -1], inner[1:, 0]
-    flip = same & (_distance(end, _other(begin)) < _distance(end, begin))
-    flipped = _per_track(flip.astype(np.int64), same) & 1
-    inner = np.where(flipped[:, None, None] == 1, _other(inner), inner)
-    steps = np.rint((inner[:-1, -1] - inner[1:, 0]) / _TURN).astype(np.int64)
-    turns = np.stack([_per_track(steps[:, c], same) for c in range(3)], axis=-1)
-    return inner + _TURN * turns[:, None]
-
-
-def _per_track(steps: Array, same: Array) -> Array:
-    """Sums of steps from each track's first piece on."""
-    total = np.concatenate([[0], np.cumsum(np.where(same, steps, 0))])
-    first = np.concatenate([[True], ~same])
-    start = np.maximum.accumulate(np.where(first, np.arange(len(total)), 0))
-    return total - total[start]
-
-
-def _off(inner: Array, true: Array, order: Array) -> Array:
-    """How far the cubic through four of seven samples is from the other three, `(n,)` radians."""
-    worst = np.zeros(len(inner))
-    for at, weights in ((1, (5, 15, -5, 1)), (3, (-1, 9, 9, -1)), (5, (1, -5, 15, 5))):
-        cubic = np.einsum("nkc,k->nc", inner[:, ::2], np.array(weights)) / 16
-        found = np.empty((len(inner), 4))
-        for k in np.unique(order).tolist():
-            rows = order == k
-            found[rows] = quaternion.from_euler(cubic[rows], ORDERS[k][1])
-        worst = np.maximum(worst, quaternion.angle(found, true[:, at]))
-    return worst
-
-
-def _chord(true: Array) -> float:
-    straight = quaternion.slerp(true[:, 0], true[:, 6], np.full(len(true), 0.5))
-    return float(quaternion.angle(straight, true[:, 3]).max())
+    row, u0, u1, points = done[0]
+    if len(done) > 1:
+        row, u0, u1, points = (np.concatenate(parts) for parts in zip(*done))
+        sort = np.lexsort((u0, row))
+        row, u0, u1, points = row[sort], u0[sort], u1[sort], points[sort]
+    track, span = turns.track[row], turns.span[row]
+    R = len(row) + int((np.diff(track) != 0).sum()) + 1
+    times, values, slopes = np.empty(R), np.empty((R, 3)), np.empty((R, 3, 2))
+    kind, starts = np.empty((R, 3), np.int32), np.zeros(len(ends), np.int64)
+    joined_turns(
+        points, track, order[row], turns.begin[row] + u0 * span, span * (u1 - u0), ends, times, values, kind, slopes,
+        starts,
+    )  # fmt: skip
+    return AngleKeys(times, values, kind, slopes, starts, error, chord)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marrow.io.fbx.writing.records import FbxRecord
+from marrow.io.fbx.writing.records import FbxRecord, Hole
 
 __all__ = ["Properties"]
 
@@ -34,6 +34,10 @@ class Properties:
             self._put(name, "Number", "", "A" + "+U" * own if animated else "U", float(value))
         else:
             self._put(name, "double", "Number", "", float(value))
+
+    def curve_value(self, name: str, value: Hole) -> None:
+        """The number of a curve node, to be filled in."""
+        self._put(name, "Number", "", "A", value)
 
     def own_integer(self, name: str, value: int) -> None:
         """A whole number of an artist's."""
