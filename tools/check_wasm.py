@@ -43,7 +43,7 @@ FILES = (
     "motion/test_transfer.py",
     "motion/test_two_bone.py",
     "io/fbx/test_fbx_polygons.py",
-    "io/test_fbx_writing.py",
+    "io/test_fbx_writer.py",
     "io/test_bvh_numbers.py",
     "lod/test_select.py",
     "lod/test_lod_measuring.py",
