@@ -326,7 +326,9 @@ def test_nothing_runs_on_when_the_caller_ends(readers: Readers, how: str) -> Non
     )
     told, tell = os.pipe()
     code = (
-        "import sys, os, json; from pathlib import Path; from marrow.io import reader_process;"
+        "import sys, os, json, signal; from pathlib import Path; from marrow.io import reader_process;"
+        # Who runs the tests in the background may have told all below it to pass over interrupts.
+        "signal.signal(signal.SIGINT, signal.default_int_handler);"
         f"tell = {tell};"
         "start = reader_process.subprocess.Popen;"
         "reader_process.subprocess.Popen = lambda *a, **k: start(*a, pass_fds=[tell], **k);"

@@ -1,5 +1,6 @@
 """The server as pages meet it: characters over HTTP, frames over the websocket, uploads, several pages at once."""
 
+import gzip
 import io
 import json
 
@@ -454,3 +455,35 @@ def test_the_benchmark_measures_whole_updates():
     call()
     call()
     assert studio._bytes_per_second(None) > 60 * 67 * 12 * 4
+
+
+def test_large_answers_are_compressed_for_those_who_take_it(tmp_path):
+    """The same bytes for all, fewer on the wire for those who say so."""
+    script = b"const x = 'marrow';\n" * 500
+    static = tmp_path / "static"
+    static.mkdir()
+    (static / "index.html").write_text("<title>page</title>")
+    (static / "studio.js").write_bytes(script)
+    (static / "small.css").write_text("a {}")
+    actor = StudioActor(mw.samples.mannequin(), 0, Origin("python", ""))
+    with serving(actor, static=static) as site:
+        for path in ("/static/studio.js", "/api/character/0/buffers"):
+            plain = site.request(path)
+            assert "content-encoding" not in plain.headers and plain.headers["vary"] == "accept-encoding"
+            for said in ("gzip", "br, gzip;q=0.5", "*", "GZIP"):
+                packed = site.request(path, headers={"Accept-Encoding": said})
+                assert (
+                    packed.headers["content-encoding"] == "gzip"
+                    and gzip.decompress(packed.body) == plain.body
+                )
+                assert int(packed.headers["content-length"]) == len(packed.body) < 0.6 * len(plain.body)
+            for said in ("gzip;q=0", "br", "", "identity, gzip; q=0.0"):
+                answer = site.request(path, headers={"Accept-Encoding": said})
+                assert "content-encoding" not in answer.headers and answer.body == plain.body
+        small = site.request("/static/small.css", headers={"Accept-Encoding": "gzip"})
+        assert small.body == b"a {}" and "content-encoding" not in small.headers
+        tag = site.request("/static/studio.js", headers={"Accept-Encoding": "gzip"}).headers["etag"]
+        assert site.request("/static/studio.js", headers={"If-None-Match": tag}).status == 304
+        (static / "studio.js").write_bytes(script + b"//new")
+        new = site.request("/static/studio.js", headers={"Accept-Encoding": "gzip"})
+        assert gzip.decompress(new.body) == script + b"//new", "a bundle that was built anew"

@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from marrow.errors import UnknownNameError
+from marrow.studio.compressed import ENCODED, CompressedBlobs, takes_gzip
 from marrow.studio.parcel import safe_name
 from marrow.studio.pieces import Pieces
 
@@ -33,6 +34,7 @@ class Api:
 
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
+        self._compressed = CompressedBlobs()
         self.routes = [
             Route("/api/character/{slot:int}", self._character),
             Route("/api/character/{slot:int}/buffers", self._buffers),
@@ -71,7 +73,12 @@ class Api:
     async def _buffers(self, request: Request) -> Response:
         actor = self._actor(request.path_params["slot"])
         asset = await self._work(request, lambda: actor.asset)
-        return Pieces(asset.blob, media_type="application/octet-stream")
+        if takes_gzip(request):
+            shown = self.studio.session.slots
+            packed = await self._work(request, self._compressed.of, actor.slot, asset.blob, tuple(shown))
+            if packed is not None:
+                return Pieces(packed, media_type="application/octet-stream", headers=ENCODED)
+        return Pieces(asset.blob, media_type="application/octet-stream", headers={"vary": "accept-encoding"})
 
     async def _image(self, request: Request) -> Response:
         images = self._actor(request.path_params["slot"]).character.images

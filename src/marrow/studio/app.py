@@ -21,6 +21,7 @@ from starlette.websockets import WebSocket
 from marrow.errors import MarrowError, UnknownNameError
 from marrow.studio import protocol as p
 from marrow.studio.api import Api
+from marrow.studio.compressed import ENCODED, gzipped, takes_gzip
 from marrow.studio.guard import AccessKeys, Guard
 from marrow.studio.hub import Hub, greeting
 from marrow.studio.jobs import Jobs
@@ -73,6 +74,7 @@ class Studio:
         self.hub.carry_out = self.jobs.carry_out
         self.uploads = Uploads(self, max_upload_bytes)
         self.keys = AccessKeys(token, hosts=hosts, any_address=any_address)
+        self._packed: dict[str, tuple[str, bytes | None]] = {}
         self.working = Turns(WORKERS, waiting=WAITING)
         self.app = Starlette(
             routes=[
@@ -141,10 +143,17 @@ class Studio:
             raise HTTPException(404, "there is no such file")
         kind = "text/javascript" if name.endswith(".js") else mimetypes.guess_type(name)[0]
         # Asked for again each time, answered from the browser's own copy where that is the same.
-        tag = f'"{len(data):x}-{hash(data) & 0xFFFFFFFF:x}"'
+        tag = f'W/"{len(data):x}-{hash(data) & 0xFFFFFFFF:x}"'
         headers = {"cache-control": "no-cache", "etag": tag}
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
+        if takes_gzip(request):
+            packed = self._packed.get(name)
+            if packed is None or packed[0] != tag:
+                packed = self._packed[name] = tag, await run_in_threadpool(gzipped, data, 6)
+            if packed[1] is not None:
+                data, headers = packed[1], headers | ENCODED
+        headers["vary"] = "accept-encoding"
         return Response(data, media_type=kind or "application/octet-stream", headers=headers)
 
     async def _open(self, request: Request) -> Response:
